@@ -4,7 +4,7 @@ use rechunk_grid::RANK_MAX;
 
 use crate::absence::{parts_max, parts_of_three};
 use crate::border::count_kept;
-use crate::count::{cells, pairs, product};
+use crate::count::{cells, pairs, product, whole_tasks};
 use crate::cuts::{AxisCuts, Cuts};
 use crate::geometry::PIECE_CHECKSUM_BYTES;
 use crate::memory::{
@@ -97,9 +97,7 @@ impl StageDraft {
         let item = request.item_bytes;
         let array_bytes = product(shape.iter().copied()).saturating_mul(item);
         let mut figures = Figures { tasks: cells(shape, &self.tile), ..Figures::default() };
-        figures.whole_tasks = self.tile.iter().zip(shape).fold(1.0, |count, (&tile, &extent)| {
-            count * (extent.max(1) as f64 / tile.min(extent).max(1) as f64)
-        });
+        figures.whole_tasks = whole_tasks(shape, &self.tile);
         let clipped = self.filled().iter().zip(shape).map(|(&tile, &extent)| tile.min(extent));
         figures.tile_bytes = product(clipped).saturating_mul(item);
         self.count_input(request, cuts, array_bytes, &mut figures);

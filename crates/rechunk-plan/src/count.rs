@@ -61,6 +61,13 @@ pub fn product(factors: impl IntoIterator<Item = u64>) -> u64 {
     factors.into_iter().fold(1, u64::saturating_mul)
 }
 
+/// Number of tiles that cover an array, in whole ones: those at the ends of axes are parts of one.
+pub(crate) fn whole_tasks(shape: &[u64], tile: &[u64]) -> f64 {
+    tile.iter().zip(shape).fold(1.0, |count, (&tile, &extent)| {
+        count * (extent.max(1) as f64 / tile.min(extent).max(1) as f64)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

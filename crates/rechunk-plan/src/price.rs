@@ -11,11 +11,18 @@
 //! overlap of I/O and CPU: an upper estimate that is strictly monotone in every count of plans that
 //! have as much at once. Under `--box-bytes` everything runs at the stores' full concurrency and
 //! the last line and `alone` do not count: there a plan that is cheapest is never worse in all
-//! counts than another. That a price grows with every count and falls with what runs at once is
+//! counts than another.
+//!
+//! Of several workers the time is that of the one with most to do ([`busy_workers`]): bandwidth,
+//! requests in flight and cores are those of workers that have a task. So a stage with fewer tasks
+//! than workers, or with one more, is dearer than one of the same traffic whose tasks go round; and
+//! fewer, larger tasks are still right where smaller ones would ask for more than idle workers
+//! cost. That a price grows with every count and falls with what runs at once is
 //! what `bound.rs` relies on.
 
 use crate::cost::Figures;
-use crate::{Estimate, PlanRequest, Price, Profile, StoreProfile};
+use crate::count::whole_tasks;
+use crate::{Estimate, PlanRequest, Price, Profile, Stage, StoreProfile};
 
 /// Numbers of tasks and lanes that run at the same time.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,9 +68,10 @@ pub(crate) fn count_parts(traffic: &mut Estimate, profile: &Profile) {
 /// counts alone.
 pub fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel) -> (f64, Price) {
     let budget = &request.budget;
-    let workers = f64::from(budget.workers.max(1));
     let full = budget.box_bytes.is_some();
-    let at_once = tasks_at_once(figures, parallel);
+    let all_workers = f64::from(budget.workers.max(1));
+    let workers = if full { all_workers } else { busy_workers(figures.whole_tasks, all_workers) };
+    let at_once = tasks_at_once(figures.whole_tasks / workers, parallel);
     let shared = |parts: u64| u64::from(parallel.lanes).min(parts.max(1)) as f64 * at_once;
     let in_flight = |store: &StoreProfile, parts: u64| {
         let most = f64::from(budget.concurrency.unwrap_or(store.concurrency).max(1));
@@ -123,10 +131,29 @@ pub fn priced(traffic: &Estimate, (seconds, price): (f64, Price)) -> Estimate {
     Estimate { seconds, usd: price.total_usd(), price, ..traffic.clone() }
 }
 
-/// Tasks at once on average: fewer than there may be, while the last ones run.
-fn tasks_at_once(figures: &Figures, parallel: Parallel) -> f64 {
-    let most = f64::from(parallel.tasks_at_once.max(1));
-    let tasks = figures.whole_tasks.max(1.0);
+/// Workers that are busy on average, of so many that share `whole_tasks` tasks: the others wait for
+/// the one that has most.
+fn busy_workers(whole_tasks: f64, workers: f64) -> f64 {
+    at_once(whole_tasks, workers.max(1.0))
+}
+
+impl Stage {
+    /// Workers that are busy on average, of so many that share its tasks.
+    pub fn busy_workers(&self, workers: u32) -> f64 {
+        busy_workers(whole_tasks(&self.shape, &self.tile), f64::from(workers))
+    }
+}
+
+/// Tasks at once on average of a worker that has `whole_tasks`: fewer than there may be, while the
+/// last ones run.
+fn tasks_at_once(whole_tasks: f64, parallel: Parallel) -> f64 {
+    at_once(whole_tasks, f64::from(parallel.tasks_at_once.max(1)))
+}
+
+/// Tasks at once on average, of `whole_tasks` tasks and at most `most` at once. The last ones of
+/// each round are waited for.
+fn at_once(whole_tasks: f64, most: f64) -> f64 {
+    let tasks = whole_tasks.max(1.0);
     let rounds = (tasks / most).floor() + (tasks % most).min(1.0);
     (tasks / rounds).clamp(1.0, most)
 }
@@ -207,15 +234,37 @@ mod tests {
 
     #[test]
     fn the_last_tasks_leave_threads_without_work() {
-        let on_average = |tasks, whole_tasks, most| {
-            let figures = Figures { tasks, whole_tasks, ..Figures::default() };
-            tasks_at_once(&figures, Parallel { tasks_at_once: most, lanes: 1 })
+        let on_average = |whole_tasks, most| {
+            tasks_at_once(whole_tasks, Parallel { tasks_at_once: most, lanes: 1 })
         };
-        assert!(near(on_average(2, 1.0 / 0.6, 2), 1.0 / 0.6), "6 rows and 4");
-        assert!(near(on_average(3, 3.0, 2), 1.5), "two rounds for three");
-        assert!(near(on_average(8, 8.0, 2), 2.0) && near(on_average(1, 1.0, 4), 1.0));
-        assert!(near(on_average(3, 2.01, 2), 2.01 / 1.01), "the third is a hundredth of one");
-        assert!(near(on_average(0, 0.0, 2), 1.0), "an array of nothing");
+        assert!(near(on_average(1.0 / 0.6, 2), 1.0 / 0.6), "6 rows and 4");
+        assert!(near(on_average(3.0, 2), 1.5), "two rounds for three");
+        assert!(near(on_average(8.0, 2), 2.0) && near(on_average(1.0, 4), 1.0));
+        assert!(near(on_average(2.01, 2), 2.01 / 1.01), "the third is a hundredth of one");
+        assert!(near(on_average(0.0, 2), 1.0), "an array of nothing");
+    }
+
+    #[test]
+    fn workers_wait_for_the_one_with_most_tasks() {
+        assert!(near(busy_workers(4.0, 8.0), 4.0), "four have nothing to do");
+        assert!(near(busy_workers(8.0, 8.0), 8.0) && near(busy_workers(16.0, 8.0), 8.0));
+        assert!(near(busy_workers(9.0, 8.0), 4.5), "two rounds for nine");
+        assert!(near(busy_workers(8.5, 8.0), 8.5 / 1.5), "the ninth is half of one");
+        assert!(near(busy_workers(0.0, 8.0), 1.0), "an array of nothing");
+        for tasks in 0..2000 {
+            let whole_tasks = f64::from(tasks) * 0.37;
+            assert_eq!(busy_workers(whole_tasks, 1.0).to_bits(), 1.0_f64.to_bits());
+        }
+        let seconds = |workers, whole_tasks: f64| {
+            let store = StoreProfile::built_in("local").unwrap();
+            let source = RoleEstimate { read_bytes: 1 << 40, ..RoleEstimate::default() };
+            let traffic = Estimate { source, ..Estimate::default() };
+            let figures = Figures { whole_tasks, traffic, ..Figures::default() };
+            price(&request(&store, workers), &figures, Parallel { tasks_at_once: 1, lanes: 1 }).0
+        };
+        assert!(near(seconds(8, 4.0), 2.0 * seconds(8, 8.0)), "half of them wait");
+        assert!(near(seconds(1, 4.0), seconds(1, 8.0)));
+        assert!(near(seconds(1, 8.0), 8.0 * seconds(8, 8.0)));
     }
 
     #[test]
@@ -286,7 +335,9 @@ mod tests {
         let source = RoleEstimate { get_requests: 1_000_000, ..RoleEstimate::default() };
         let traffic = Estimate { source, ..Estimate::default() };
         let seconds = |store: &StoreProfile, workers: u32| {
-            let figures = Figures { traffic: traffic.clone(), reading: 1000, ..Figures::default() };
+            let traffic = traffic.clone();
+            let figures =
+                Figures { whole_tasks: 100.0, traffic, reading: 1000, ..Figures::default() };
             let parallel = Parallel { tasks_at_once: 1, lanes: 256 };
             price(&request(store, workers), &figures, parallel).0
         };

@@ -23,7 +23,8 @@ pub(crate) fn staged_seconds_min(
     let stages = staged(inputs, &[whole.clone(), whole]).stages;
     let seconds = stages.into_iter().map(|stage| {
         let mut figures = stage.figures(request, cuts);
-        figures.whole_tasks = f64::from(tasks_at_once);
+        // As many as keep all workers busy.
+        figures.whole_tasks = f64::from(tasks_at_once) * f64::from(request.budget.workers);
         figures.steps = figures.tasks;
         (figures.reading, figures.decoding) = (u64::MAX, u64::MAX);
         (figures.writing, figures.putting) = (u64::MAX, u64::MAX);

@@ -36,7 +36,7 @@ pub(crate) fn choose(
     });
     fitting.dedup_by(|(a, _), (b, _)| a.fingerprint == b.fingerprint);
     match literature {
-        None => prefer_fewer_requests(&mut fitting),
+        None => prefer_fewer_requests(request.budget.workers, &mut fitting),
         Some(literature) => prefer_unbeaten(&literature, &mut fitting),
     }
     let Some((plan, _)) = fitting.first() else {
@@ -101,19 +101,29 @@ fn counts(plan: &Plan) -> (u64, u64) {
 }
 
 /// Puts one of the plans first that are as fast as the fastest (see [`NEAR`]). It is the one with
-/// the fewest dollars, then requests, then the least memory.
-fn prefer_fewer_requests(fitting: &mut [(Plan, Candidate)]) {
+/// the fewest dollars, then requests, then workers without a task, then the least memory.
+fn prefer_fewer_requests(workers: u32, fitting: &mut [(Plan, Candidate)]) {
     let Some(fastest) = fitting.first().map(|(plan, _)| plan.estimate.seconds) else { return };
     let near = fitting.iter().take_while(|(plan, _)| plan.estimate.seconds <= fastest * NEAR);
     let best = near.enumerate().min_by(|(_, (one, _)), (_, (other, _))| {
         let (a, b) = (&one.estimate, &other.estimate);
         let peaks = (one.memory.planned_peak_bytes, other.memory.planned_peak_bytes);
-        a.usd.total_cmp(&b.usd).then(a.requests().cmp(&b.requests())).then(peaks.0.cmp(&peaks.1))
+        let idle = (idle_workers(workers, one), idle_workers(workers, other));
+        a.usd
+            .total_cmp(&b.usd)
+            .then(a.requests().cmp(&b.requests()))
+            .then(idle.0.cmp(&idle.1))
+            .then(peaks.0.cmp(&peaks.1))
     });
     if let Some(at) = best.map(|(at, _)| at) {
         fitting[..=at].rotate_right(1);
     }
     prefer_encoded_chunks(fitting, fastest);
+}
+
+/// Workers for which a stage has no task, of all stages together.
+fn idle_workers(workers: u32, plan: &Plan) -> u64 {
+    plan.stages.iter().map(|stage| u64::from(workers).saturating_sub(stage.tasks.max(1))).sum()
 }
 
 /// Chunks that pass encoded cost no codec and no more requests than any other plan. Where that
@@ -129,5 +139,35 @@ fn prefer_encoded_chunks(fitting: &mut [(Plan, Candidate)], fastest_seconds: f64
     };
     if let Some(at) = fitting.iter().position(|(plan, _)| is_as_good(plan)) {
         fitting[..=at].rotate_right(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rechunk_plan::Side;
+
+    use super::*;
+    use crate::planned::priced;
+
+    /// Of plans with the same traffic and time, the one is taken that has a task for each worker.
+    /// For one worker it is the one that needs less memory.
+    #[test]
+    fn workers_without_a_task_decide_between_plans_of_the_same_traffic() {
+        let sides = (Side::raw(&[1, 80], 4), Side::raw(&[80, 1], 4));
+        let mut request = PlanRequest::local(&[80, 80], 4, sides, 64 << 20);
+        let plan = crate::plan(&request).unwrap().plan;
+        let with = |tasks: u64, peak_bytes: u64| {
+            let mut plan = plan.clone();
+            plan.stages.iter_mut().for_each(|stage| stage.tasks = tasks);
+            plan.memory.planned_peak_bytes = peak_bytes;
+            plan.fingerprint = format!("{tasks} tasks");
+            plan
+        };
+        for (workers, tasks) in [(1, 4), (4, 4), (5, 8), (8, 8), (64, 16)] {
+            request.budget.workers = workers;
+            let fitting = [with(8, 2000), with(4, 1000), with(16, 3000)].map(priced).to_vec();
+            let chosen = choose(&request, fitting, Vec::new(), 0, None, None).unwrap();
+            assert_eq!(chosen.plan.stages[0].tasks, tasks, "{workers} workers");
+        }
     }
 }

@@ -37,6 +37,7 @@ pub fn plan_text(subject: &Subject, planned: &Planned, all: bool) -> String {
     lines.extend(runs_lines(subject, plan));
     lines.extend(copies_line(&plan.estimate));
     lines.push(memory_line(plan));
+    lines.extend(subject.workers.map(|workers| workers_line(plan, workers)));
     lines.extend(price::lines(&plan.estimate, plan.priced_by.iter()));
     lines.extend(subject.advice.iter().map(|advice| format!("  note    {advice}")));
     if all && planned.candidates.len() > 1 {
@@ -216,6 +217,16 @@ fn memory_line(plan: &Plan) -> String {
         format_byte_size(plan.memory.budget_bytes),
         plan.threads,
     )
+}
+
+/// Line on how many of so many workers have something to do.
+fn workers_line(plan: &Plan, workers: u32) -> String {
+    let busy = |stage: &Stage| {
+        let busy = stage.busy_workers(workers);
+        format!("{} keeps {} busy", stage.name, (busy * 10.0).round() / 10.0)
+    };
+    let busy: Vec<String> = plan.stages.iter().map(busy).collect();
+    format!("  workers {workers}, of which {} on average", busy.join(", "))
 }
 
 fn candidate_table(planned: &Planned) -> String {

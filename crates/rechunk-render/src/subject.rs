@@ -36,6 +36,8 @@ pub struct Subject {
     pub growth: Option<String>,
     /// Savings by more memory.
     pub advice: Option<String>,
+    /// Processes that the plan is for, where there are several.
+    pub workers: Option<u32>,
 }
 
 impl Subject {
@@ -71,6 +73,7 @@ impl Subject {
                 .as_ref()
                 .map(|growth| growth_words(growth, &job.planned.plan.estimate)),
             advice: job.more_memory.as_ref().map(MoreMemory::sentence),
+            workers: Some(job.request.planning.workers).filter(|&workers| workers > 1),
         }
     }
 
@@ -83,6 +86,7 @@ impl Subject {
             axes: (0..request.shape.len()).map(|axis| format!("axis {axis}")).collect(),
             source: request.source.codec.clone(),
             target: request.target.codec.clone(),
+            workers: Some(request.budget.workers).filter(|&workers| workers > 1),
             ..Self::default()
         }
     }

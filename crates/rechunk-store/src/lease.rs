@@ -6,6 +6,7 @@
 //! his name in place of that very object. Whoever has lost it notices at his next beat, and asks
 //! before he does what cannot be undone ([`Lease::check`]).
 
+use std::cell::Cell;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -249,9 +250,27 @@ async fn beat(
     }
 }
 
+thread_local! {
+    /// Seed of the names of this thread, and their number so far.
+    static NAMES: Cell<Option<(u64, u64)>> = const { Cell::new(None) };
+}
+
+/// Has the names that this thread draws from now on follow from a seed, so that a simulation is the
+/// same each time. For tests.
+#[doc(hidden)]
+pub fn draw_names_from(seed: u64) {
+    NAMES.set(Some((seed, 0)));
+}
+
 /// A name no other run has: 128 random bits as hex digits.
 pub fn unique_name() -> String {
     use std::hash::{BuildHasher, RandomState};
+    if let Some((seed, number)) = NAMES.get() {
+        NAMES.set(Some((seed, number + 1)));
+        // So that they come in no order.
+        let mixed = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+        return format!("{mixed:016x}{seed:016x}");
+    }
     let bits = || RandomState::new().hash_one(std::process::id());
     format!("{:016x}{:016x}", bits(), bits())
 }

@@ -63,7 +63,9 @@ pub use error::StoreError;
 pub use file_size::FileSize;
 pub use free_room::FreeRoom;
 pub use key::check_below;
-pub use lease::{HEARTBEAT, Holder, Lease, STALE, Taken, holder as lease_holder, unique_name};
+pub use lease::{
+    HEARTBEAT, Holder, Lease, STALE, Taken, draw_names_from, holder as lease_holder, unique_name,
+};
 pub use level::{Level, LevelFile};
 pub use local::append_file::AppendFile;
 pub use local::directory_lock::DirectoryLock;

@@ -77,11 +77,11 @@ pub async fn clean(target: &str, stores: &Stores) -> Result<Cleaned, Error> {
     let lock = work.lock(target).await?;
     let done = async {
         if let Left::Unfinished(saved) = &left
-            && saved.parts.is_some()
+            && let Some(name) = &saved.parts
         {
             // Parts that nobody knows of stop when they look.
             work.save_job(&SavedJob { parts: None, ..saved.clone() }).await?;
-            work.remove_parts().await?;
+            work.remove_parts(name).await?;
         }
         if let Some(tree) = &tree {
             check_not_between(target, tree, &work, stores).await?;

@@ -20,7 +20,7 @@ impl Job {
         if self.source.packed.is_some() || self.source.array.missing().is_some() {
             return Ok(()); // the second time
         }
-        self.source.array = self.source.array.clone().counting_missing(&self.found);
+        self.source.array = self.source.array.clone().counting_missing(&self.sampled.found);
         let listed = self.source.array.list_there().await;
         let listed = listed.map_err(|error| Error::source_store(&self.request.source, error))?;
         match listed {

@@ -37,6 +37,7 @@ impl Job {
         let (request, stores) = again;
         let mut job = Box::pin(plan_as_declared(request, other.array, stores)).await?;
         job.warnings.insert(0, other.said);
+        job.has_other_keys = true;
         Ok(job)
     }
 }

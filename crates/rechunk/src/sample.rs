@@ -3,6 +3,7 @@
 use futures::future::try_join_all;
 use rechunk_grid::Region;
 use rechunk_store::Role;
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::open::OpenArray;
@@ -19,6 +20,15 @@ pub(crate) struct Sample {
     pub found: Vec<u64>,
     /// Indices of those that are not.
     pub missing: Vec<Vec<u64>>,
+}
+
+/// Findings about a few objects of a source, for whoever does not want to look again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Sampled {
+    /// Encoded over decoded bytes.
+    pub ratio: f64,
+    /// Numbers, in C order, of objects that were there.
+    pub found: Vec<u64>,
 }
 
 /// Encoded over decoded bytes of a few objects spread over the source.

@@ -13,6 +13,7 @@ use crate::Error;
 use crate::formats::hex;
 use crate::growth::Growth;
 use crate::request::CopyRequest;
+use crate::sample::Sampled;
 use crate::work_dir::JOB_KEY;
 
 pub(crate) const JOB_VERSION: u32 = 1;
@@ -34,6 +35,10 @@ pub struct SavedJob {
     /// The plan, of this version or of one that is converted.
     #[serde(deserialize_with = "plan_of_any_version")]
     pub plan: Plan,
+    /// Findings about a few objects of the source when it was planned, which are not looked for
+    /// again; `None` where a run has to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sampled: Option<Sampled>,
     /// When it was planned: the source must not be written after that.
     #[serde(default = "now")]
     pub planned_at: SystemTime,

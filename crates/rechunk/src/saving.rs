@@ -1,12 +1,19 @@
 //! A job as it is saved, and a saved one as a job again.
 
+use std::time::SystemTime;
+
 use rechunk_plan::Plan;
-use rechunk_store::Stores;
+use rechunk_planner::Planned;
+use rechunk_store::{Meter, Stores};
 use sha2::{Digest, Sha256};
 
-use crate::job::{Job, temp_is_memory};
+use crate::job::Job;
+use crate::open::open_array;
+use crate::plan_request::temp_is_memory;
 use crate::request::{CopyRequest, takes_parts};
+use crate::sample::Sampled;
 use crate::saved_job::{JOB_VERSION, SavedJob};
+use crate::specified::Specified;
 use crate::{Error, Remedy};
 
 impl Job {
@@ -18,6 +25,7 @@ impl Job {
             source_identity: self.source.identity.clone(),
             target_identity: target_identity(self),
             plan: self.planned.plan.clone(),
+            sampled: self.is_known_source().then(|| self.sampled.clone()),
             planned_at: self.begun_at,
             checked_at: None,
             target_documents: self.target.documents().into_iter().map(text_of).collect(),
@@ -29,8 +37,9 @@ impl Job {
         }
     }
 
-    /// Opens the source and the target of a saved job and takes over its plan; `temp` is where the
-    /// intermediate goes instead.
+    /// Opens the source of a saved job and takes over its plan; `temp` is where the intermediate
+    /// goes instead. Nothing is planned: a source whose metadata is not that of the plan is
+    /// refused.
     pub async fn from_saved(
         mut saved: SavedJob,
         temp: Option<&str>,
@@ -43,7 +52,11 @@ impl Job {
             saved.request.temp = Some(temp.to_owned());
         }
         saved.request.planning.candidates = false; // the saved plan is taken, whatever others cost
-        let mut job = Self::prepare(saved.request.clone(), stores).await?;
+        let sampled = saved.sampled.take().filter(|_| saved.request.placement.is_none());
+        let mut job = match sampled {
+            Some(sampled) => Box::pin(Self::as_planned(&saved, sampled, stores)).await?,
+            None => Self::prepare(saved.request.clone(), stores).await?,
+        };
         let now = job.saved();
         if let Some(difference) = saved.difference(&now) {
             return Err(Error::Conflict {
@@ -54,6 +67,32 @@ impl Job {
         }
         job.adopt(saved.plan)?;
         Ok(job)
+    }
+
+    /// The job of a saved one, whose source is opened and of which nothing else is looked at.
+    async fn as_planned(
+        saved: &SavedJob,
+        sampled: Sampled,
+        stores: &Stores,
+    ) -> Result<Self, Error> {
+        let stores = stores.with_meter(&Meter::new());
+        let request = saved.request.clone();
+        #[expect(clippy::disallowed_methods, reason = "a source that is written later is refused")]
+        let opened_at = SystemTime::now();
+        let source = open_array(&request.source, &request.open_options(), &stores).await?;
+        let specified = Box::pin(Specified::new(request, source, stores)).await?;
+        let plan_request = specified.plan_request(sampled.ratio)?;
+        let budget_bytes = plan_request.budget.memory_bytes;
+        let mut plan = saved.plan.clone();
+        plan.memory.budget_bytes = budget_bytes;
+        let planned = Planned { plan, candidates: Vec::new() };
+        Ok(Self::of(specified, (plan_request, planned), sampled, opened_at))
+    }
+
+    /// True if a process that takes this plan over need not look at chunks of the source. Some were
+    /// there, under the keys that its documents say, or nobody had to ask.
+    fn is_known_source(&self) -> bool {
+        self.asked_in_vain.is_empty() && !self.has_other_keys
     }
 
     /// Takes over a plan made earlier, if its memory is allowed now.

@@ -1,7 +1,8 @@
 //! Waiting for other processes, not for ever.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 const FIRST: Duration = Duration::from_millis(100);
@@ -16,7 +17,6 @@ pub(crate) struct Wait {
 
 impl Wait {
     /// Waits for so long, from now on.
-    #[expect(clippy::disallowed_methods, reason = "waiting has an end")]
     pub(crate) fn of(time: Duration) -> Self {
         let now = Instant::now();
         let far = || now + Duration::from_hours(24 * 365);
@@ -24,7 +24,6 @@ impl Wait {
     }
 
     /// Waits until it is time to look again. False if the time is over, or `cancel` was triggered.
-    #[expect(clippy::disallowed_methods, reason = "waiting has an end")]
     pub(crate) async fn again(&mut self, cancel: &CancellationToken) -> bool {
         let left = self.until.saturating_duration_since(Instant::now());
         if left.is_zero() {

@@ -40,6 +40,8 @@ const REPORT_KEY: &str = "report.json";
 const UPLOADS: &str = "uploads";
 /// Name of the directory of what parts mark.
 pub(crate) const PARTS: &str = "parts";
+/// Name, in that of some parts, of what says that they are open.
+pub(crate) const OPEN: &str = "open";
 /// Directories in a work directory, in the order in which they are removed. The journal goes before
 /// all that it speaks of.
 const PLACES: [&str; 5] = [PARTS, "intermediate", "target", "replaced", "source"];

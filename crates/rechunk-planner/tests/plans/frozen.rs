@@ -1,7 +1,8 @@
 //! Plans of ten thousand drawn requests, held against what version 2 of the plan gave for them.
 //!
-//! A line of `frozen.txt` is the hash of a hundred plans. `RECHUNK_FROZEN_SHOW=LINE` prints those
-//! of a line, `RECHUNK_FROZEN_BLESS=1` writes the file anew: only where other plans are meant.
+//! A line of `frozen.txt` is two hashes of a hundred plans: of those for one worker, and of those
+//! for several. `RECHUNK_FROZEN_SHOW=LINE` prints those of a line, `RECHUNK_FROZEN_BLESS=1` writes
+//! the file anew: only where other plans are meant.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -23,15 +24,17 @@ fn drawn_requests_have_the_plans_that_they_had() {
     let shown = std::env::var("RECHUNK_FROZEN_SHOW").ok().and_then(|line| line.parse::<u64>().ok());
     let mut found = String::new();
     for line in 0..REQUESTS / REQUESTS_OF_A_LINE {
-        let mut hash = Fnv::new();
+        let (mut of_one, mut of_several) = (Fnv::new(), Fnv::new());
         for number in 0..REQUESTS_OF_A_LINE {
-            let text = essence(&drawn(line * REQUESTS_OF_A_LINE + number));
+            let request = drawn(line * REQUESTS_OF_A_LINE + number);
+            let text = essence(&request);
+            let hash = if request.budget.workers == 1 { &mut of_one } else { &mut of_several };
             hash.add(&text);
             if shown == Some(line + 1) {
                 println!("{text}");
             }
         }
-        writeln!(found, "{:016x}", hash.0).unwrap();
+        writeln!(found, "{:016x} {:016x}", of_one.0, of_several.0).unwrap();
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plans/frozen.txt");
     if std::env::var_os("RECHUNK_FROZEN_BLESS").is_some() {

@@ -8,3 +8,4 @@ mod checks;
 mod frozen;
 mod properties;
 mod requests;
+mod workers;

@@ -36,6 +36,7 @@ fn subject(name: &str) -> Subject {
         growth: None,
         advice: None,
         notes: vec![format!("a note {name}")],
+        workers: None,
     }
 }
 

@@ -67,6 +67,8 @@ pub(super) struct State {
     unsynced: BTreeMap<String, Option<Object>>,
     late: BTreeMap<(u64, u64), Write>,
     started: Option<Instant>,
+    /// Time of the first call by the clock of the store, milliseconds since 1970.
+    epoch_ms: u64,
     pub calls: u64,
     pub clients: u64,
     e_tags: u64,
@@ -79,6 +81,8 @@ pub(super) struct State {
     pub answers_early: bool,
     /// Planted: syncing does nothing.
     pub sync_does_nothing: bool,
+    /// Planted: whoever looks at a key that ends so finds what was deleted.
+    pub ghost: Option<&'static str>,
     /// Writes are done whatever their conditions.
     pub ignores_conditions: bool,
 }
@@ -102,6 +106,7 @@ impl SimStore {
             unsynced: BTreeMap::new(),
             late: BTreeMap::new(),
             started: None,
+            epoch_ms: 0,
             calls: 0,
             clients: 0,
             e_tags: 0,
@@ -111,6 +116,7 @@ impl SimStore {
             tears: false,
             answers_early: false,
             sync_does_nothing: false,
+            ghost: None,
             ignores_conditions: false,
         };
         Self { state: Arc::new(Mutex::new(state)) }
@@ -151,6 +157,17 @@ impl SimStore {
     /// Plants a bug: a sync that does nothing.
     pub fn plant_idle_sync(&self) {
         self.lock().sync_does_nothing = true;
+    }
+
+    /// Plants a bug: whoever looks at a key that ends so finds what was deleted.
+    pub fn plant_ghosts(&self, end_of_key: &'static str) {
+        self.lock().ghost = Some(end_of_key);
+    }
+
+    /// Sets the clock of the store, by which objects say when they were written: so long after 1970
+    /// it was at the first call. Objects that are there keep their times.
+    pub fn set_clock(&self, since_1970: Duration) {
+        self.lock().epoch_ms = u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX);
     }
 
     /// From now on this is a store that does not know conditional writes, and does them all the
@@ -263,17 +280,28 @@ impl State {
         u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
+    /// The time by the clock of the store, milliseconds since 1970.
+    pub(super) fn clock_ms(&mut self) -> u64 {
+        self.epoch_ms.saturating_add(self.now_ms())
+    }
+
     /// Adds what has happened to the trace.
     pub(super) fn note(&mut self, client: u64, what: &str, key: &str, outcome: &dyn fmt::Debug) {
         let mut hasher = DefaultHasher::new();
-        // A random name, unlike in each run.
-        let key = key.split_once("-clock-").map_or(key, |(key, _)| key);
+        let key = without_names(key);
         let now_ms = self.now_ms();
         if let Some(log) = &mut self.log {
             log.push(format!("{now_ms:>8} {client} {what} {key} {outcome:?}"));
         }
-        (self.trace, now_ms, client, what, key, format!("{outcome:?}")).hash(&mut hasher);
+        (self.trace, now_ms, client, what, &key, format!("{outcome:?}")).hash(&mut hasher);
         self.trace = hasher.finish();
+    }
+
+    /// The object at `key`, for who reads it or `looks` at it.
+    pub(super) fn found(&self, key: &str, looks: bool) -> Option<Object> {
+        let is_ghost = looks && self.ghost.is_some_and(|end| key.ends_with(end));
+        let gone = || self.deleted.get(key).filter(|_| is_ghost);
+        self.objects.get(key).or_else(gone).cloned()
     }
 
     /// Lets what is late happen if its time has come.
@@ -318,7 +346,7 @@ impl State {
             self.unsynced.entry(write.key.clone()).or_insert(before);
         }
         self.e_tags += 1;
-        let (e_tag, modified_ms) = (self.e_tags, self.now_ms());
+        let (e_tag, modified_ms) = (self.e_tags, self.clock_ms());
         let object = Object { bytes: bytes.clone(), e_tag, modified_ms };
         self.objects.insert(write.key.clone(), object);
         if let Some(mut watch) = self.watch.take() {
@@ -327,6 +355,17 @@ impl State {
         }
         Ok(e_tag)
     }
+}
+
+/// A key without the names in it that are random, 32 hex digits: they are others in each run.
+fn without_names(key: &str) -> String {
+    let is_name = |word: &str| word.len() == 32 && word.bytes().all(|c| c.is_ascii_hexdigit());
+    let words = key.split_inclusive(['/', '-', '.']);
+    let word = |word: &str| match word.trim_end_matches(['/', '-', '.']) {
+        name if is_name(name) => word.replace(name, "NAME"),
+        _ => word.to_owned(),
+    };
+    words.map(word).collect()
 }
 
 /// Keys below `prefix`, a whole path; all if there is none.

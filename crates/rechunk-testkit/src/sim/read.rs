@@ -32,7 +32,7 @@ impl SimClient {
         if call.fate == Fate::Refused {
             return self.refuse(call).await;
         }
-        let Some(found) = self.store.lock().objects.get(&key).cloned() else {
+        let Some(found) = self.store.lock().found(&key, options.head) else {
             return self.fail(call, Error::NotFound { path: key, source: said("simulated") }).await;
         };
         let meta = meta(&key, &found);
@@ -97,7 +97,7 @@ impl SimClient {
         }
         let listed = {
             let mut state = self.store.lock();
-            let since_ms = state.now_ms().saturating_sub(STALE_MS);
+            let since_ms = state.clock_ms().saturating_sub(STALE_MS);
             let is_known =
                 |object: &Object| call.fate != Fate::Stale || object.modified_ms < since_ms;
             let gone = state.deleted.iter().filter(|_| call.fate == Fate::Stale);

@@ -7,8 +7,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::calendar::Since;
 use crate::elements::{chunk_bytes, read_region};
-use crate::job::array_at;
 use crate::open::OpenArray;
+use crate::plan_request::array_at;
 use crate::request::Planning;
 use crate::{Error, verify};
 

@@ -1,8 +1,9 @@
 //! Opens a job to parts, or finds that it is open.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rechunk_store::{Store, unique_name};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::kinds::{check_kind, check_plan, no_shared_target, shared_place};
@@ -95,7 +96,6 @@ pub(crate) struct Patience {
 }
 
 impl Patience {
-    #[expect(clippy::disallowed_methods, reason = "waiting for another process has an end")]
     pub(crate) fn new() -> Self {
         Self { started: Instant::now(), again: true }
     }
@@ -162,7 +162,7 @@ async fn open(
     let resumed = Running { existing: Existing::Resume, verify: false, ..running };
     if running.existing != Existing::Overwrite && !is_interrupted {
         #[expect(clippy::disallowed_methods, reason = "a report says how long it took")]
-        let started = Instant::now();
+        let started = std::time::Instant::now();
         job.check_target(resumed).await?;
         let cancel = CancellationToken::new();
         if Box::pin(job.done_before(resumed, started, &cancel)).await?.is_some() {
@@ -189,6 +189,7 @@ async fn open(
         let name = unique_name();
         Marks::of(work, &name)?.open().await?;
         let saved = SavedJob { parts: Some(name), ..saved };
+        lock.check(&job.request.target).await?; // others may have ended the job while it slept
         work.save_job(&saved).await?;
         Ok(saved)
     };

@@ -99,13 +99,14 @@ impl Job {
         }) else {
             return Ok(left);
         };
-        if !left.is_empty() {
-            return Ok(left);
-        }
         let marks = Marks::of(work, &name)?;
+        if !left.is_empty() {
+            // Whoever closes them removes their marks.
+            return if marks.are_open().await? { Ok(left) } else { Ok(Vec::new()) };
+        }
         resume_job(self, &saved)?;
         let lock = work.lock(&self.request.target).await?;
-        let closed = Box::pin(self.close_locked(work, &marks, saved));
+        let closed = Box::pin(self.close_locked(work, (&name, &marks), saved));
         let left = lock.while_held(&self.request.target, closed).await;
         work.unlock(lock).await?;
         left
@@ -114,7 +115,7 @@ impl Job {
     async fn close_locked(
         &self,
         work: &WorkDir,
-        marks: &Marks,
+        (name, marks): (&str, &Marks),
         saved: SavedJob,
     ) -> Result<Vec<TasksLeft>, Error> {
         if !marks.are_open().await? {
@@ -126,13 +127,18 @@ impl Job {
         done.join(&marks.read(&header).await?);
         let left: Vec<TasksLeft> = self.left_after(&done).collect();
         if !left.is_empty() {
-            return Ok(left);
+            // Or another process has closed them, while this one slept.
+            return if marks.are_open().await? {
+                Ok(left)
+            } else {
+                Err(closed(&self.request.target))
+            };
         }
         let contents = JournalContents::new(header, done);
         let rewritten = Journal::rewrite(&work.store, contents, &unique_name()).await;
         rewritten.map_err(|error| work.journal_error(error))?;
         work.save_job(&SavedJob { parts: None, ..saved }).await?;
-        work.remove_parts().await?;
+        work.remove_parts(name).await?;
         Ok(Vec::new())
     }
 

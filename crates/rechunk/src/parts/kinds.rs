@@ -2,9 +2,10 @@
 
 use rechunk_store::Store;
 
-use crate::job::{Job, temp_is_memory};
+use crate::job::Job;
 use crate::may_start::other_job;
 use crate::place::work_dir;
+use crate::plan_request::temp_is_memory;
 use crate::saved_job::SavedJob;
 use crate::target::open_target;
 use crate::work_dir::WorkDir;

@@ -13,10 +13,9 @@ use rechunk_store::Store;
 use crate::Error;
 use crate::error::store_error;
 use crate::part_hold::PartHold;
-use crate::work_dir::{PARTS, WorkDir};
+use crate::work_dir::{OPEN, PARTS, WorkDir};
 use crate::writer_lock::WriterLock;
 
-const OPEN: &str = "open";
 const DONE: &str = "done";
 const BUSY: &str = "busy";
 /// Largest mark of a share that is read, bytes.

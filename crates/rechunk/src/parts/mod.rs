@@ -11,9 +11,12 @@ mod begin;
 mod finish;
 mod kinds;
 mod marks;
+#[cfg(test)]
+mod model;
 mod part;
 mod part_report;
 mod status;
+mod todo;
 mod worker;
 
 pub(crate) use begin::Patience;

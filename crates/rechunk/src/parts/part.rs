@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rechunk_exec::{DoneSet, Journal, JournalContents, Observer, RunReport, TaskRange};
+use rechunk_exec::{DoneSet, Journal, Observer, RunReport, TaskRange};
 use rechunk_plan::{Divided, StageGeometry, share};
 use rechunk_store::unique_name;
 use rechunk_words::Share;
@@ -20,6 +20,10 @@ use crate::request::{Existing, Running};
 use crate::undertaking::Repairs;
 use crate::wait::Wait;
 use crate::{Error, Remedy};
+
+/// Time between two looks for a journal that is written anew, and their number.
+const LOOK: Duration = Duration::from_secs(1);
+const LOOKS: u32 = 10;
 
 impl Job {
     /// Does share `part` of stage `stage`, but those tasks of it that are done. The first part
@@ -104,7 +108,14 @@ impl Job {
         };
         // This machine may have other disks than the one on which the job was begun.
         let mut warnings = self.room_warnings(Some(&tasks))?;
-        let share = Box::pin(self.do_part(&open, tasks, running, wait, told)).await?;
+        let share = match Box::pin(self.do_part(&open, tasks, running, wait, told)).await {
+            // What it needs is removed when parts are closed.
+            Err(error) if !is_not_yet(&error) && !open.marks.are_open().await.unwrap_or(true) => {
+                tracing::info!(%error, "the parts were closed");
+                return Err(closed(&self.request.target));
+            }
+            share => share?,
+        };
         let resumed = share.as_ref().map_or(tasks.len(), |share| share.run.tasks_resumed);
         let done = TasksDone::of(MarkedTasks::all(tasks.len(), resumed));
         let Some(ShareRun { run, warnings: repairs, .. }) = share else { return Ok(done) };
@@ -147,27 +158,23 @@ impl Job {
     ) -> Result<Option<ShareRun>, Error> {
         let header = self.journal_header();
         let before = Box::pin(self.stages_before(open, &tasks, wait, &told.1)).await?;
-        if before.count_in(&tasks) == tasks.len() {
+        if !open.marks.are_open().await? {
+            // Whoever closes them removes their marks, which may have been half of those just read.
+            return Err(closed(&self.request.target));
+        }
+        let Some(mut todo) = open.marks.todo(tasks, before, &header).await? else {
             return Ok(None); // other shares have it all
-        }
-        let mut own = DoneSet::default();
-        for busy in open.marks.busy_with(&tasks).await? {
-            own.join(&busy.done(&header).await.within(&tasks));
-        }
-        let mut known = before;
-        known.join(&own);
-        let left = known.left_in(&tasks);
-        let run = if left.is_empty() {
+        };
+        let run = if todo.left.is_empty() {
             None
         } else {
-            let share = Box::pin(self.run_share(open, (tasks, &known), running, told)).await?;
+            let of = (tasks, &todo.known);
+            let share = Box::pin(self.run_share(open, of, running, told)).await?;
             let digest = share.run.digest.as_ref().filter(|_| tasks.stage == 0);
-            own.add_all(&left, digest.map(|of| of.value));
+            todo.did_all(digest.map(|of| of.value));
             Some(share)
         };
-        let text = JournalContents::new(header, own).text();
-        let text = text.map_err(|error| open.work.journal_error(error))?;
-        open.marks.put(&tasks, text).await?;
+        todo.mark((&open.work, &open.marks), header).await?;
         if let Some(share) = &run {
             share.busy.remove().await?; // the mark says it all
         }
@@ -183,8 +190,7 @@ impl Job {
         cancel: &CancellationToken,
     ) -> Result<DoneSet, Error> {
         // Of a run that was interrupted before the job was opened.
-        let fingerprint = &self.planned.plan.fingerprint;
-        let mut done = open.work.read_journal(fingerprint).await?.done;
+        let mut done = self.done_before_parts(open).await?;
         loop {
             done.join(&open.marks.done().await?);
             let left = self.left_after(&done).next().filter(|left| left.stage < tasks.stage);
@@ -202,6 +208,21 @@ impl Job {
             if !open.marks.are_open().await? {
                 return Err(closed(&self.request.target));
             }
+        }
+    }
+
+    /// Reads what was done before the job was opened. Whoever closes the parts writes that journal
+    /// anew: while it is not there, it is looked for again.
+    async fn done_before_parts(&self, open: &Open) -> Result<DoneSet, Error> {
+        let fingerprint = &self.planned.plan.fingerprint;
+        let mut looks = 0;
+        loop {
+            match open.work.read_journal(fingerprint).await {
+                Ok(contents) => return Ok(contents.done),
+                Err(error) if looks == LOOKS || !open.marks.are_open().await? => return Err(error),
+                Err(_) => tokio::time::sleep(LOOK).await,
+            }
+            looks += 1;
         }
     }
 
@@ -244,10 +265,11 @@ impl Job {
         place.give_up().await;
         match run {
             Ok(run) => Ok(ShareRun { run, busy, warnings: repairs.take_said() }),
-            Err(error) if open.marks.are_open().await.unwrap_or(true) => Err(error),
-            Err(_) => {
-                busy.remove().await?;
-                Err(closed(&self.request.target))
+            Err(error) => {
+                if !open.marks.are_open().await.unwrap_or(true) {
+                    busy.remove().await?; // nobody looks there any more
+                }
+                Err(error)
             }
         }
     }
@@ -282,6 +304,11 @@ struct ShareRun {
     /// Its journal.
     busy: Busy,
     warnings: Vec<String>,
+}
+
+/// Other parts have not done what this one needs, or nobody waits for them any longer.
+fn is_not_yet(error: &Error) -> bool {
+    matches!(error, Error::NotYet { .. } | Error::Interrupted { .. })
 }
 
 /// The parts were closed while this one worked.

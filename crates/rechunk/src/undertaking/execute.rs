@@ -14,8 +14,9 @@ use rechunk_store::{Role, unique_name};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::SOURCE_CHANGED_HINT;
-use crate::job::{Job, array_at};
+use crate::job::Job;
 use crate::place::Place;
+use crate::plan_request::array_at;
 use crate::request::Running;
 use crate::work_dir::WorkDir;
 use crate::writer_lock::{WriterLock, lost};
@@ -39,7 +40,7 @@ impl Job {
         let array = &self.source.array;
         let counting = match array.missing() {
             Some(_) => array.clone(),
-            None => array.clone().counting_missing(&self.found),
+            None => array.clone().counting_missing(&self.sampled.found),
         };
         counting.with_store(array.store().watched(self.begun_at, since))
     }

@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::compare;
 use crate::Error;
-use crate::job::{array_at, side};
 use crate::open::OpenArray;
+use crate::plan_request::{array_at, side};
 use crate::request::Planning;
 use crate::undertaking::MISSING_BEFORE_LISTING;
 

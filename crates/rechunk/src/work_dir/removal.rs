@@ -6,7 +6,9 @@ use rechunk_exec::{Journal, SEGMENTS};
 
 use crate::Error;
 use crate::error::store_error;
-use crate::work_dir::{DONE_KEY, JOB_KEY, KEYS, LOCK_KEY, Left, PARTS, PLACES, UPLOADS, WorkDir};
+use crate::work_dir::{
+    DONE_KEY, JOB_KEY, KEYS, LOCK_KEY, Left, OPEN, PARTS, PLACES, UPLOADS, WorkDir,
+};
 
 /// Number of the first keys of a work directory, which say nothing of whose it is. After these come
 /// `JOBS` keys that say the task. Where answers take long, those of a kind go at once.
@@ -78,10 +80,14 @@ impl WorkDir {
         }
     }
 
-    /// Removes what parts have marked.
-    pub(crate) async fn remove_parts(&self) -> Result<(), Error> {
-        let removed = self.store.delete_prefix(PARTS).await;
-        removed.map_err(|source| store_error("remove", self.store.label(), source))
+    /// Removes what the parts `name` have marked, and all else of parts. That they are open goes
+    /// first: a part that sees no marks then sees why.
+    pub(crate) async fn remove_parts(&self, name: &str) -> Result<(), Error> {
+        let removed = async {
+            self.store.delete(&format!("{PARTS}/{name}/{OPEN}")).await?;
+            self.store.delete_prefix(PARTS).await
+        };
+        removed.await.map_err(|source| store_error("remove", self.store.label(), source))
     }
 
     /// Removes the journal of a run of which nothing is to be gone on with.

@@ -14,9 +14,9 @@ use rechunk::{
 use rechunk_testkit::{SimClient, SimEnd, SimFaults, SimStore};
 use tokio::time::sleep;
 
-use crate::sim::array::{check_complete, source, watch};
+use crate::sim::array::{check_complete, disk, source, watch};
 use crate::sim::process::{request, stores};
-use crate::sim::two_at_once::{WORK, disk};
+use crate::sim::two_at_once::WORK;
 
 /// Ways in which objects are damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,9 +7,8 @@ use rechunk::{Class, Existing, Strategy};
 use rechunk_testkit::{SimEnd, SimFaults};
 use tokio::time::{Instant, sleep};
 
-use crate::sim::array::{METADATA, check_complete, watch};
+use crate::sim::array::{METADATA, check_complete, disk, watch};
 use crate::sim::process::{clean, copy, copy_by, copy_to};
-use crate::sim::two_at_once::disk;
 
 /// Where intermediates go.
 const TEMP: &str = "scratch";

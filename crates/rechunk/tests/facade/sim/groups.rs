@@ -5,9 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use rechunk::{CancellationToken, CopyRequest, Existing, Format, Job, NullObserver, Running};
 
-use crate::sim::array::ROOT;
+use crate::sim::array::{ROOT, disk};
 use crate::sim::process::stores;
-use crate::sim::two_at_once::disk;
 
 const GROUP: &str = "all.zarr/zarr.json";
 const DOCUMENT: &str = r#"{"zarr_format":3,"node_type":"group","attributes":{"kept":"yes"}}"#;

@@ -9,6 +9,8 @@ mod array;
 mod damaged;
 mod fenced;
 mod groups;
+mod part_start;
+mod parts;
 mod process;
 mod ranges;
 mod two_at_once;

@@ -10,9 +10,9 @@ use rechunk::{
 use rechunk_testkit::{Dice, SimClient, SimStore};
 use tokio::time::sleep;
 
-use crate::sim::array::{check_complete, watch};
+use crate::sim::array::{check_complete, disk, watch};
 use crate::sim::process::{request, stores};
-use crate::sim::two_at_once::{WORK, disk};
+use crate::sim::two_at_once::WORK;
 
 fn running(existing: Existing) -> Running {
     let mut running = Running::new(existing);

@@ -3,32 +3,22 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use bytes::Bytes;
 use rechunk::{Class, Error, Strategy};
 use rechunk_testkit::{Dice, SimClient, SimEnd, SimFaults, SimStore};
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::sim::array::{check_complete, source, watch};
+use crate::sim::array::{check_complete, disk, watch};
 use crate::sim::process::{clean, copy};
 
 /// Seeds that an ordinary test run tries.
 const SEEDS: u64 = 200;
 /// No attempt takes so long, whatever goes wrong.
-const NEVER: Duration = Duration::from_hours(24);
+pub(crate) const NEVER: Duration = Duration::from_hours(24);
 /// How long a process waits for a lease that nobody keeps up, and for its own requests.
 const TAKEN_OVER: Duration = Duration::from_mins(1);
 pub(crate) const WORK: &str = "target.zarr.rechunk/";
-const JOB: &str = "target.zarr.rechunk/job.json";
+pub(crate) const JOB: &str = "target.zarr.rechunk/job.json";
 const LOCK: &str = "target.zarr.rechunk/lock";
-
-/// A store with the source in it.
-pub(crate) fn disk(seed: u64) -> SimStore {
-    let disk = SimStore::new(seed);
-    for (key, bytes) in source() {
-        disk.put(&key, Bytes::from(bytes));
-    }
-    disk
-}
 
 /// Processes one after the other, of which some die and some are paused.
 async fn user(disk: SimStore, mut dice: Dice, strategy: Strategy) -> Result<(), String> {
@@ -68,7 +58,7 @@ async fn user(disk: SimStore, mut dice: Dice, strategy: Strategy) -> Result<(), 
 }
 
 /// An error unless `error` says what a process may meet: another one, or a store that fails.
-fn clear(error: &Error) -> Result<(), String> {
+pub(crate) fn clear(error: &Error) -> Result<(), String> {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {
@@ -112,7 +102,7 @@ async fn simulate(seed: u64, disk: SimStore) -> Result<u64, String> {
 
 /// What is left of runs that are over. A process that dies as soon as it has taken a target that is
 /// complete leaves its lease, which says no more after a minute.
-fn is_left(key: &str) -> bool {
+pub(crate) fn is_left(key: &str) -> bool {
     key.starts_with(WORK) && key != LOCK
 }
 
