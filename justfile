@@ -139,6 +139,10 @@ bench-linear *ARGUMENTS: build
     tests/bench/setup.sh
     .venv-bench/bin/python tests/bench/linear.py {{ARGUMENTS}}
 
+# How long a part of a plan of a million tasks takes to begin, and its memory: a minute. ARGUMENTS are those of the script.
+bench-part-start *ARGUMENTS: build
+    python3 tests/bench/part_start.py {{ARGUMENTS}}
+
 # N5 to sharded Zarr v3 and back, against tensorstore; minutes. ARGUMENTS are those of the script.
 bench-n5 *ARGUMENTS: build oracles
     .venv-oracle-z3/bin/python -W ignore tests/bench/n5_race.py {{ARGUMENTS}}

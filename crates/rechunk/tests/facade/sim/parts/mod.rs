@@ -1,5 +1,5 @@
-//! One plan, many processes: parts of random shares at once, twice and late, that die, are stopped
-//! and meet a store that fails, and an end that is called at any time.
+//! One plan, many processes: parts of random shares, at once, twice and late. They die, are stopped
+//! and meet a store that fails, and the end is called at any time.
 //!
 //! A seed says everything. `RECHUNK_SIM_SEEDS` is how many seeds to try, and `RECHUNK_SIM_SEED` one
 //! alone, of which all is told.
@@ -20,7 +20,7 @@ use crew::simulate;
 use scenario::Scenario;
 
 /// Seeds that an ordinary test run tries.
-const SEEDS: u64 = 60;
+const SEEDS: u64 = 40;
 /// Tests that share them, so that they run at once where there are cores.
 const PARTS: u64 = 2;
 

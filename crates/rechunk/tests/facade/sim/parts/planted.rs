@@ -14,6 +14,7 @@ fn findings(bug: Bug) -> impl Iterator<Item = String> {
 }
 
 #[test]
+#[ignore = "takes minutes: `just test-sim`; the model plants the same bug"]
 fn a_mark_before_its_data_is_found() {
     assert!(findings(Bug::MarkBeforeData).next().is_some());
 }
