@@ -50,7 +50,7 @@ impl ModelJob {
     }
 
     /// The job as one process sees it.
-    pub(super) fn at(&self, client: &SimClient) -> (WorkDir, Marks) {
+    pub(super) fn at(client: &SimClient) -> (WorkDir, Marks) {
         let options = StoreOptions::default().with_max_retries(8);
         let stores = Stores::new(options).with_client(ROOT, Arc::new(client.clone()));
         let work = WorkDir::of(TARGET, &stores).unwrap();
@@ -58,7 +58,7 @@ impl ModelJob {
         (work, marks)
     }
 
-    pub(super) fn header(&self) -> JournalHeader {
+    pub(super) fn header() -> JournalHeader {
         JournalHeader::new("the plan", serde_json::Value::Null)
     }
 
@@ -81,7 +81,7 @@ impl ModelJob {
 
     /// Begins it, has it done by workers, and ends it. How often one went on with another's share.
     pub(super) async fn simulate(mut self) -> Result<u64, String> {
-        let (_, marks) = self.at(&self.disk.observer());
+        let (_, marks) = Self::at(&self.disk.observer());
         marks.open().await.map_err(|error| error.to_string())?;
         let rate = self.dice.pick(&[0, 1, 5]);
         let faults = SimFaults { refused: rate, answer_lost: rate, short: rate, ..SimFaults::NONE };
@@ -127,7 +127,7 @@ impl ModelJob {
 
     /// Removes what came late, or was left by one that died at the end. Nothing else is there.
     async fn clear(&self) -> Result<(), String> {
-        let (work, _) = self.at(&self.disk.client());
+        let (work, _) = Self::at(&self.disk.client());
         work.remove_parts(NAME).await.map_err(|error| error.to_string())?;
         let left = self.disk.keys();
         if left.is_empty() { Ok(()) } else { Err(format!("left: {:?}", &left[..1])) }
@@ -135,7 +135,7 @@ impl ModelJob {
 
     /// Ends the job, if all is done.
     pub(super) async fn end(&self, client: &SimClient) -> Result<bool, String> {
-        let (work, marks) = self.at(client);
+        let (work, marks) = Self::at(client);
         let failed = |error: crate::Error| error.to_string();
         if self.ledger().is_closed {
             return Ok(true);
@@ -147,7 +147,7 @@ impl ModelJob {
         if !ends_at_once && !is_all(&marks.done().await.map_err(failed)?) {
             return Ok(false);
         }
-        if !ends_at_once && !is_all(&marks.read(&self.header()).await.map_err(failed)?) {
+        if !ends_at_once && !is_all(&marks.read(&Self::header()).await.map_err(failed)?) {
             return Ok(false); // a mark was damaged
         }
         {

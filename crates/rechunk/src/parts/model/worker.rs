@@ -36,7 +36,7 @@ impl ModelJob {
                 });
             }
             if is_stopped {
-                self.stop(&client, &mut dice);
+                Self::stop(&client, &mut dice);
             }
             let of = if dice.percent(80) { workers } else { dice.within(1, 2 * workers) };
             let stage = usize::from(self.ledger().is_marked(0));
@@ -65,7 +65,7 @@ impl ModelJob {
     }
 
     /// Stops a process for a while, some time from now.
-    fn stop(&self, client: &SimClient, dice: &mut Dice) {
+    fn stop(client: &SimClient, dice: &mut Dice) {
         let (client, before) = (client.clone(), dice.below(SHARE_MS));
         let pause = dice.pick(&[10, 1000, 10_000]);
         tokio::spawn(async move {
@@ -97,7 +97,7 @@ impl ModelJob {
         tasks: TaskRange,
         lasts: Option<Duration>,
     ) -> Result<(), Error> {
-        let (work, marks) = self.at(client);
+        let (work, marks) = Self::at(client);
         if self.ledger().is_closed {
             return Ok(()); // as the job says
         }
@@ -106,7 +106,7 @@ impl ModelJob {
         if tasks.stage > 0 && before.count(0) < self.all(0).len() {
             return Ok(()); // not yet
         }
-        let Some(mut todo) = marks.todo(tasks, before, &self.header()).await? else {
+        let Some(mut todo) = marks.todo(tasks, before, &Self::header()).await? else {
             return Ok(());
         };
         if self.bug == Some(Bug::ReadsNoJournals) {
@@ -129,7 +129,7 @@ impl ModelJob {
         }
         // Whether its answer comes or not: from when it is sent on, it may be read.
         self.ledger().check_done(&tasks);
-        todo.mark((&work, &marks), self.header()).await?;
+        todo.mark((&work, &marks), Self::header()).await?;
         self.ledger().marks(&tasks);
         busy.remove().await
     }
@@ -148,7 +148,7 @@ impl ModelJob {
             reason: error.to_string(),
         };
         let writer = unique_name();
-        let journal = Journal::create(&busy.store, self.header(), &writer).await;
+        let journal = Journal::create(&busy.store, Self::header(), &writer).await;
         drop(journal.map_err(failed)?);
         let middle = |part: &TaskRange| part.start + part.len().div_ceil(2);
         let mut done = DoneSet::default();
@@ -159,7 +159,7 @@ impl ModelJob {
         }
         let journaled: Vec<TaskRange> =
             left.iter().map(|part| TaskRange::new(part.stage, part.start..middle(part))).collect();
-        let contents = JournalContents::new(self.header(), done);
+        let contents = JournalContents::new(Self::header(), done);
         Journal::rewrite(&busy.store, contents, &writer).await.map_err(failed)?;
         self.ledger().journals(client.number(), journaled);
         if let Some(lasts) = lasts {

@@ -21,7 +21,7 @@ pub(super) enum Step {
 #[derive(Debug)]
 pub(super) enum Done {
     Begun,
-    Part(PartReport),
+    Part(Box<PartReport>),
     Finished,
 }
 
@@ -41,7 +41,8 @@ pub(super) async fn take(
             Done::Begun
         }
         Step::Part(stage, part) => {
-            Done::Part(job.run_part((stage, part), running, wait, observer, cancel).await?)
+            let done = job.run_part((stage, part), running, wait, observer, cancel).await?;
+            Done::Part(Box::new(done))
         }
         Step::Finish => {
             job.finish_parts(running, wait, observer, cancel).await?;

@@ -96,5 +96,11 @@ impl Scenario {
 /// A clock of the store, before or after that of the processes, or with it.
 fn clock(dice: &mut Dice) -> Duration {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    dice.pick(&[Duration::ZERO, now - 3 * HOUR, now, now + 3 * HOUR, now + 9000 * HOUR])
+    dice.pick(&[
+        Duration::ZERO,
+        now.saturating_sub(3 * HOUR),
+        now,
+        now + 3 * HOUR,
+        now + 9000 * HOUR,
+    ])
 }
