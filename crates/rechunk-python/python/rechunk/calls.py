@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from rechunk import _rechunk
 from rechunk._rechunk import Cancel, Job
 from rechunk.locations import locate, storage_options as understood
-from rechunk.options import RUNNING, STORES
 from rechunk.planned import Plan, Report
 from rechunk.progress import Progress, listener
 
@@ -18,6 +17,11 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from rechunk.options import CopyKeywords, OpenKeywords, PlanKeywords, StoreKeywords
+
+RUNNING = ("overwrite", "resume", "verify", "keep_temp", "no_fsync")
+"""Options of a run that are none of its plan."""
+STORES = ("store_option", "max_retries", "timeout", "bwlimit")
+"""Options of stores, which are not saved with a plan."""
 
 
 def plan(

@@ -113,9 +113,3 @@ class CopyKeywords(PlanKeywords, total=False):
     resume: bool
     keep_temp: bool
     no_fsync: bool
-
-
-RUNNING = ("overwrite", "resume", "verify", "keep_temp", "no_fsync")
-"""Options of a run that are none of its plan."""
-STORES = ("store_option", "max_retries", "timeout", "bwlimit")
-"""Options of stores, which are not saved with a plan."""
