@@ -254,7 +254,11 @@ fn essence(request: &PlanRequest) -> String {
     }
     let Estimate { source, intermediate, target, seconds, usd, price } = &plan.estimate;
     let traffic = [source, intermediate, target];
-    writeln!(text, "\n{traffic:?} {seconds:?} {usd:?} {price:?}").unwrap();
+    write!(text, "\n{traffic:?} {seconds:?} {usd:?} Price {{ get_usd: {:?}", price.get_usd)
+        .unwrap();
+    write!(text, ", put_usd: {:?}, part_usd: {:?}", price.put_usd, price.part_usd).unwrap();
+    write!(text, ", copy_usd: {:?}, egress_usd: {:?}", price.copy_usd, price.egress_usd).unwrap();
+    text.push_str(" }\n");
     writeln!(text, "{:?} {}", plan.priced_by, plan.fingerprint).unwrap();
     text
 }
