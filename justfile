@@ -69,6 +69,10 @@ test-cloud:
 test-many:
     cargo test --release --workspace --test e2e -- --ignored --show-output many_arrays::
 
+# Every fuzz target over more mutations of its corpus than `./tests/run` has time for: ten minutes.
+test-replay MUTATIONS="50000":
+    RECHUNK_MUTATIONS={{MUTATIONS}} cargo test --workspace --test replay
+
 # Kill 200 parts of a job of each plan kind: a few minutes.
 test-parts:
     cargo test --release --workspace --test e2e -- --ignored --show-output parts::
@@ -84,7 +88,7 @@ test-crossings: oracles
     RECHUNK_BLESS=1 cargo test --workspace --test e2e -- support::
 
 # What is too long for every change.
-test-nightly: test-memory test-kill test-cloud test-many
+test-nightly: test-memory test-kill test-cloud test-many test-replay
 
 # What libFuzzer needs to see where an input leads; stable Rust has it.
 fuzz-flags := "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares"

@@ -11,8 +11,8 @@ use std::thread;
 
 use rechunk_fuzz::{TARGETS, Target};
 
-/// Mutations per target.
-const MUTATIONS: u32 = 12_000;
+/// Mutations per target; `RECHUNK_MUTATIONS` says another number.
+const MUTATIONS: u32 = 4_000;
 /// Longest input, bytes.
 const INPUT_BYTES_MAX: usize = 64 << 10;
 
@@ -171,7 +171,8 @@ fn replay(name: &str, target: Target) -> Result<(), String> {
     let seeds = corpus(name);
     corpus_is_accepted(name, target, &seeds)?;
     let mut numbers = Numbers(name.bytes().map(u64::from).sum());
-    (0..MUTATIONS).try_for_each(|number| {
+    let mutations = std::env::var("RECHUNK_MUTATIONS").map_or(MUTATIONS, |n| n.parse().unwrap());
+    (0..mutations).try_for_each(|number| {
         let input = mutated(&mut numbers, &seeds);
         run(name, target, &input, &format!("mutation {number}")).map(drop)
     })
