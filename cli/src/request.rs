@@ -96,7 +96,7 @@ pub(crate) fn planning(args: &PlanningArgs) -> Result<Planning, Error> {
     planning.concurrency = args.concurrency;
     planning.strategy = Strategy::from_name(&args.strategy).unwrap_or(Strategy::Auto);
     planning.intermediate_grid =
-        if args.intermediate == "min" { IntermediateGrid::Min } else { IntermediateGrid::Exact };
+        IntermediateGrid::from_name(&args.intermediate).unwrap_or_default();
     planning.box_bytes = size("--box-bytes", &args.box_bytes)?;
     planning.workers = 1;
     planning.store_copies = true;
@@ -130,11 +130,7 @@ pub(crate) fn copy(
     request.source_format = source_format(&target_args.raw)?;
     request.separator = target_args.separator.as_deref().and_then(|sign| sign.chars().next());
     request.n5_version.clone_from(&target_args.n5_version);
-    request.write_empty = match target_args.write_empty.as_str() {
-        "always" => WriteEmpty::Always,
-        "never" => WriteEmpty::Never,
-        _ => WriteEmpty::Auto,
-    };
+    request.write_empty = WriteEmpty::from_name(&target_args.write_empty).unwrap_or_default();
     request.max_missing = parsed(target_args.max_missing.as_deref())?;
     request.planning = planning(planning_args)?;
     request.temp = temp.map(str::to_owned);

@@ -211,21 +211,13 @@ async fn read_modify_write_baseline(args: &PlanArgs) -> Result<ExitCode, Error> 
         None => synthetic_request(args)?,
     };
     let estimate = read_modify_write(&request);
-    let mut report = json!({
+    let report = json!({
         "baseline": READ_MODIFY_WRITE,
         "seconds": estimate.seconds,
         "usd": estimate.usd,
-        "price": estimate.price,
         "estimate": { "source": estimate.source, "target": estimate.target },
+        "price": estimate.price,
     });
-    if !args.output.json
-        && let Some(report) = report.as_object_mut()
-        && let Some(Value::Object(price)) = report.remove("price")
-    {
-        // As text each part is a line.
-        let parts = price.into_iter().filter(|(_, usd)| usd.as_f64().is_some_and(|usd| usd > 0.0));
-        report.extend(parts);
-    }
     show_baseline(args, &report);
     Ok(ExitCode::SUCCESS)
 }

@@ -40,6 +40,18 @@ pub enum WriteEmpty {
     Never,
 }
 
+impl WriteEmpty {
+    /// The treatment of a word: `auto`, `always` or `never`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "auto" => Some(Self::Auto),
+            "always" => Some(Self::Always),
+            "never" => Some(Self::Never),
+            _ => None,
+        }
+    }
+}
+
 /// An array as every format sees it. All shapes in C order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArraySpec {

@@ -94,6 +94,17 @@ pub enum IntermediateGrid {
     Min,
 }
 
+impl IntermediateGrid {
+    /// The grid of a word: `exact` or `min`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "exact" => Some(Self::Exact),
+            "min" => Some(Self::Min),
+            _ => None,
+        }
+    }
+}
+
 /// Everything a plan depends on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]

@@ -29,7 +29,7 @@ struct State {
     /// The copy as it was opened, and the process that has opened it.
     held: Option<(u32, Prepared)>,
     /// Its saved form, or the reason why it has none.
-    json: Option<Result<Arc<str>, String>>,
+    saved: Option<Result<Arc<SavedPlan>, String>>,
     shown: Option<Shows>,
 }
 
@@ -40,7 +40,8 @@ struct Shows {
     text: Arc<str>,
     short: Arc<str>,
     svg: Option<Arc<str>>,
-    html: Arc<str>,
+    /// The page is made when it is asked for: that takes longer than all else.
+    page: Arc<Sheet>,
 }
 
 impl Shows {
@@ -55,7 +56,7 @@ impl Shows {
             text: text(true).into(),
             short: text(false).into(),
             svg,
-            html: Sheet::of_copy(copy).plan_page().into(),
+            page: Arc::new(Sheet::of_copy(copy)),
         }
     }
 }
@@ -65,18 +66,17 @@ impl Job {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn save(&self, py: Python<'_>) -> PyResult<Arc<str>> {
+    fn save(&self, py: Python<'_>) -> PyResult<Arc<SavedPlan>> {
         let mut state = self.state();
-        if state.json.is_none() {
+        if state.saved.is_none() {
             let saved = match &state.held {
-                Some((_, copy)) => copy.saved().and_then(|saved| saved.to_json()),
+                Some((_, copy)) => copy.saved(),
                 None => Err(no_longer()),
             };
-            let text = saved.map_err(|error| error.to_string());
-            state.json = Some(text.map(|json| String::from_utf8_lossy(&json).into()));
+            state.saved = Some(saved.map(Arc::new).map_err(|error| error.to_string()));
         }
-        match state.json.clone() {
-            Some(Ok(json)) => Ok(json),
+        match state.saved.clone() {
+            Some(Ok(saved)) => Ok(saved),
             Some(Err(reason)) => Err(usage(py, reason, None)),
             None => Err(raised(py, &no_longer())),
         }
@@ -113,7 +113,7 @@ impl Job {
             Some((process, copy)) if process != std::process::id() => std::mem::forget(copy),
             _ => {}
         }
-        let saved = plan_of(&saved?).map_err(|error| raised(py, &error))?;
+        let saved = SavedPlan::clone(&*saved?);
         let stores = self.opener(saved.request().planning.concurrency);
         read(py, cancel, "opening a plan", move || async move {
             Box::pin(Prepared::from_saved(saved, temp.as_deref(), &stores)).await
@@ -184,23 +184,22 @@ impl Job {
         let asked = (|| {
             let stores = request::stores(&mut options)?;
             options.end()?;
-            plan_of(json)?;
-            Ok(stores)
+            Ok((stores, SavedPlan::from_json("the plan", json.as_bytes())?))
         })();
-        let stores = asked.map_err(|error: Error| raised(py, &error))?;
-        let state = State { json: Some(Ok(json.into())), ..State::default() };
+        let (stores, saved) = asked.map_err(|error: Error| raised(py, &error))?;
+        let state = State { saved: Some(Ok(Arc::new(saved))), ..State::default() };
         Ok(Self { stores, state: Mutex::new(state) })
     }
 
     /// The saved form.
     fn json(&self, py: Python<'_>) -> PyResult<String> {
-        self.save(py).map(|json| json.to_string())
+        let json = self.save(py)?.to_json().map_err(|error| raised(py, &error))?;
+        Ok(String::from_utf8_lossy(&json).into_owned())
     }
 
     /// The request that it was planned from, as it is saved.
     fn request(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let saved = plan_of(&self.save(py)?).map_err(|error| raised(py, &error))?;
-        to_python(py, saved.request())
+        to_python(py, self.save(py)?.request())
     }
 
     fn report(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
@@ -217,7 +216,8 @@ impl Job {
     }
 
     fn html(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(self.shows(py)?.html.to_string())
+        let page = self.shows(py)?.page;
+        Ok(py.detach(|| page.plan_page()))
     }
 
     /// Runs all of it.
@@ -298,10 +298,6 @@ impl Job {
         })?;
         to_python(py, &done)
     }
-}
-
-fn plan_of(json: &str) -> Result<SavedPlan, Error> {
-    SavedPlan::from_json("the plan", json.as_bytes())
 }
 
 fn no_longer() -> Error {

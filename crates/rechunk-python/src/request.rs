@@ -25,8 +25,9 @@ pub(crate) fn copy(
     let sign = |text: &str| [".", "/"].contains(&text).then(|| text.chars().next()).flatten();
     request.separator = options.choice("separator", sign, "'.', '/'")?;
     request.n5_version = options.text("n5_version");
-    request.write_empty =
-        options.choice("write_empty", write_empty, "auto, always, never")?.unwrap_or_default();
+    request.write_empty = options
+        .choice("write_empty", WriteEmpty::from_name, "auto, always, never")?
+        .unwrap_or_default();
     request.max_missing = options.parsed("max_missing")?;
     request.planning = planning(options)?;
     request.temp = options.text("temp");
@@ -40,31 +41,15 @@ pub(crate) fn copy(
     Ok((request, selection(options)?))
 }
 
-fn write_empty(name: &str) -> Option<WriteEmpty> {
-    match name {
-        "auto" => Some(WriteEmpty::Auto),
-        "always" => Some(WriteEmpty::Always),
-        "never" => Some(WriteEmpty::Never),
-        _ => None,
-    }
-}
-
-fn grid(name: &str) -> Option<IntermediateGrid> {
-    match name {
-        "exact" => Some(IntermediateGrid::Exact),
-        "min" => Some(IntermediateGrid::Min),
-        _ => None,
-    }
-}
-
 fn planning(options: &mut Options) -> Result<Planning, Error> {
     let strategies = "auto, passthrough, direct, keep, pull, push-pull, multistage, memory";
     let mut planning = verifying(options)?;
     planning.concurrency = options.number("concurrency", &1)?;
     planning.strategy =
         options.choice("strategy", Strategy::from_name, strategies)?.unwrap_or(Strategy::Auto);
-    planning.intermediate_grid =
-        options.choice("intermediate", grid, "exact, min")?.unwrap_or(IntermediateGrid::Exact);
+    planning.intermediate_grid = options
+        .choice("intermediate", IntermediateGrid::from_name, "exact, min")?
+        .unwrap_or_default();
     planning.box_bytes = options.bytes("box_bytes")?;
     planning.workers = options.number("workers", &1)?.unwrap_or(1);
     planning.profiles =

@@ -2,6 +2,7 @@
 
 use rechunk::planner::{Candidate, CandidateOutcome, Estimate, Plan, Planned, Stage, Unit};
 use rechunk::{format_byte_size, format_shape};
+use serde_json::{Map, Value};
 
 use super::numbers::{dollars, number, plural};
 use super::price;
@@ -276,10 +277,11 @@ pub(crate) fn boxes(candidate: &Candidate) -> String {
     candidate.boxes.iter().map(|shape| format_shape(shape)).collect::<Vec<_>>().join(" → ")
 }
 
-/// Shows the boxes and the traffic of a baseline as text.
+/// Shows the boxes, the traffic and the price of a baseline as text.
 ///
-/// `report` is an object: its members that are objects count requests and bytes by role, all others
-/// are values with a name.
+/// `report` is an object. Its members that are objects of objects count requests and bytes by role,
+/// objects of numbers are prices, of which nothing is said where they are 0, and all others are
+/// values with a name.
 ///
 /// ```
 /// let report = serde_json::json!({
@@ -288,34 +290,46 @@ pub(crate) fn boxes(candidate: &Candidate) -> String {
 /// });
 /// assert!(rechunk_render::baseline_text(&report).contains("1,200"));
 /// ```
-pub fn baseline_text(report: &serde_json::Value) -> String {
-    let text = |value: &serde_json::Value| value.to_string().replace('"', "");
+pub fn baseline_text(report: &Value) -> String {
+    let line =
+        |name: &str, value: &Value| format!("{name}  {}", value.to_string().replace('"', ""));
     let mut lines = Vec::new();
     for (name, value) in report.as_object().into_iter().flatten() {
-        if let Some(roles) = value.as_object() {
-            lines.push(name.clone());
-            let mut rows = vec![["", "GET", "PUT", "read", "written"].map(str::to_owned).to_vec()];
-            let has_runs = roles.values().any(|counts| counts["runs"].as_u64().unwrap_or(0) > 0);
-            if has_runs {
-                rows[0].extend(["opens", "runs", "seeks"].map(str::to_owned));
+        match value.as_object() {
+            Some(roles) if roles.values().all(Value::is_object) => {
+                lines.extend([name.clone(), role_table(roles)]);
             }
-            for (role, counts) in roles {
-                let count = |key: &str| counts[key].as_u64().unwrap_or(0);
-                rows.push(vec![
-                    role.clone(),
-                    number(count("get_requests")),
-                    number(count("put_requests")),
-                    format_byte_size(count("decoded_read_bytes")),
-                    format_byte_size(count("decoded_written_bytes")),
-                ]);
-                if has_runs && let Some(row) = rows.last_mut() {
-                    row.extend(["opens", "runs", "seeks"].map(|key| number(count(key))));
-                }
+            Some(prices) => {
+                let asked = |usd: &Value| usd.as_f64().is_some_and(|usd| usd > 0.0);
+                let prices = prices.iter().filter(|(_, usd)| asked(usd));
+                lines.extend(prices.map(|(name, usd)| line(name, usd)));
             }
-            lines.push(lay_out(&rows, &[1, 2, 3, 4, 5, 6, 7]));
-        } else {
-            lines.push(format!("{name}  {}", text(value)));
+            None => lines.push(line(name, value)),
         }
     }
     lines.join("\n")
+}
+
+/// Requests and bytes by role, and runs of bytes where there are some.
+fn role_table(roles: &Map<String, Value>) -> String {
+    let mut rows = vec![["", "GET", "PUT", "read", "written"].map(str::to_owned).to_vec()];
+    let has_runs = roles.values().any(|counts| counts["runs"].as_u64().unwrap_or(0) > 0);
+    if has_runs {
+        rows[0].extend(["opens", "runs", "seeks"].map(str::to_owned));
+    }
+    for (role, counts) in roles {
+        let count = |key: &str| counts[key].as_u64().unwrap_or(0);
+        let mut row = vec![
+            role.clone(),
+            number(count("get_requests")),
+            number(count("put_requests")),
+            format_byte_size(count("decoded_read_bytes")),
+            format_byte_size(count("decoded_written_bytes")),
+        ];
+        if has_runs {
+            row.extend(["opens", "runs", "seeks"].map(|key| number(count(key))));
+        }
+        rows.push(row);
+    }
+    lay_out(&rows, &[1, 2, 3, 4, 5, 6, 7])
 }

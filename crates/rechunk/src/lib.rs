@@ -100,6 +100,7 @@ mod class;
 mod clean;
 mod complete;
 mod consolidated;
+mod count_tasks;
 mod dimension_names;
 mod element;
 mod elements;

@@ -97,6 +97,20 @@ impl Html {
         self.is_inner = before;
     }
 
+    /// The figures that matter, `columns` beside each other on a wide page: each a number with its
+    /// words.
+    pub(super) fn tiles(&mut self, columns: usize, tiles: &[(String, String)]) {
+        let style = format!("--n:{columns}");
+        self.with("ul", &[("class", "tiles"), ("style", &style)], |html| {
+            for (number, words) in tiles {
+                html.within("li", "", |html| {
+                    html.leaf("b", "", number);
+                    html.leaf("span", "", words);
+                });
+            }
+        });
+    }
+
     /// A table that scrolls by itself where it is wider than the page; columns named in `right` are
     /// numbers.
     pub(super) fn table(

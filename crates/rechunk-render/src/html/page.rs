@@ -126,15 +126,7 @@ fn tiles(html: &mut Html, sheet: &Sheet, totals: &Figures) {
         tile(&dollars(estimate.usd), "price of requests and bytes, predicted");
     }
     let columns = if tiles.len() > TILES_IN_A_ROW { tiles.len().div_ceil(2) } else { tiles.len() };
-    let style = format!("--n:{columns}");
-    html.with("ul", &[("class", "tiles"), ("style", &style)], |html| {
-        for (number, words) in &tiles {
-            html.within("li", "", |html| {
-                html.leaf("b", "", number);
-                html.leaf("span", "", words);
-            });
-        }
-    });
+    html.tiles(columns, &tiles);
 }
 
 fn what(sheet: &Sheet) -> String {

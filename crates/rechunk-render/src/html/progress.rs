@@ -122,18 +122,9 @@ fn tiles(html: &mut Html, status: &Status) {
             tiles.push((seconds(left), "left at this rate".to_owned()));
         }
     }
-    if tiles.is_empty() {
-        return;
+    if !tiles.is_empty() {
+        html.tiles(tiles.len(), &tiles);
     }
-    let style = format!("--n:{}", tiles.len());
-    html.with("ul", &[("class", "tiles"), ("style", &style)], |html| {
-        for (number, words) in &tiles {
-            html.within("li", "", |html| {
-                html.leaf("b", "", number);
-                html.leaf("span", "", words);
-            });
-        }
-    });
 }
 
 fn stages(html: &mut Html, stages: &[StageStatus]) {

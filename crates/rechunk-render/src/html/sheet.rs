@@ -1,6 +1,6 @@
 //! Contents of a page: what is known of a job before its run, and after it.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use rechunk::planner::{PlanRequest, Planned};
 use rechunk::what_if::WhatIf;
@@ -35,8 +35,16 @@ pub struct Sheet {
     /// One array, or those of a group.
     pub(super) arrays: Vec<ArraySheet>,
     pub(super) group: Option<GroupSheet>,
-    pub(super) what_if: Option<WhatIf>,
+    /// Plans under other conditions, made when a page is.
+    pub(super) what_if: Foreseen,
     pub(super) phrases: Phrases,
+}
+
+/// Plans that are made when they are asked for: dozens, where only some readers look.
+pub(super) type Foreseen = LazyLock<Option<WhatIf>, Box<dyn FnOnce() -> Option<WhatIf> + Send>>;
+
+fn foreseen(requests: Vec<PlanRequest>) -> Foreseen {
+    LazyLock::new(Box::new(move || WhatIf::new(&requests.iter().collect::<Vec<_>>())))
 }
 
 /// One array.
@@ -83,7 +91,7 @@ impl Sheet {
         let array = ArraySheet::of_job(String::new(), job);
         Self {
             title: array.subject.title.clone(),
-            what_if: WhatIf::new(&[&job.plan_request]),
+            what_if: foreseen(vec![PlanRequest::clone(&job.plan_request)]),
             arrays: vec![array],
             group: None,
             phrases: Phrases::default(),
@@ -91,14 +99,13 @@ impl Sheet {
     }
 
     fn of_tree(job: &TreeJob) -> Self {
-        let requests: Vec<&PlanRequest> =
-            job.arrays.iter().map(|array| array.job.plan_request.as_ref()).collect();
+        let requests = job.arrays.iter().map(|array| PlanRequest::clone(&array.job.plan_request));
         let target = if job.request.target.is_empty() { "…" } else { &job.request.target };
         let array = |one: &TreeArray| ArraySheet::of_job(one.path.clone(), &one.job);
         Self {
             title: format!("{} → {target}", job.request.source),
             arrays: job.arrays.iter().map(array).collect(),
-            what_if: WhatIf::new(&requests),
+            what_if: foreseen(requests.collect()),
             phrases: Phrases::default(),
             group: Some(GroupSheet {
                 report: TreeReport::of_plan(job),
@@ -117,7 +124,7 @@ impl Sheet {
     pub fn of_plan(subject: Subject, request: &PlanRequest, planned: &Planned) -> Self {
         Self {
             title: subject.title.clone(),
-            what_if: WhatIf::new(&[request]),
+            what_if: foreseen(vec![request.clone()]),
             arrays: vec![ArraySheet {
                 path: String::new(),
                 subject,

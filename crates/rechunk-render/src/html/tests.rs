@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use rechunk::planner::{
     Estimate, PlanRequest, Profile, RoleEstimate, ShardSide, Side, StoreProfile, plan,
@@ -269,7 +270,7 @@ fn group(count: usize) -> Sheet {
             words: plural(count as u64, "array"),
             meter: Meter::new(),
         }),
-        what_if: Some(what_if),
+        what_if: LazyLock::new(Box::new(move || Some(what_if))),
         phrases: Phrases::default(),
     }
 }

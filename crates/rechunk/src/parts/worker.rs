@@ -1,10 +1,9 @@
 //! A note of the process that does a part, for those who look at the job.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use rechunk_exec::{Event, Observer};
+use rechunk_exec::Observer;
 use rechunk_store::{Holder, Store};
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinHandle;
@@ -12,6 +11,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::marks::{Busy, Marks};
 use crate::Error;
+use crate::count_tasks::CountTasks;
 use crate::saved_job::SavedJob;
 use crate::work_dir::WorkDir;
 
@@ -33,27 +33,14 @@ pub(super) struct Note {
 
 /// Keeps the note of this process while it does a part.
 pub(super) struct Worker {
-    counting: Arc<Counting>,
+    counting: Arc<CountTasks>,
     store: Store,
     noting: JoinHandle<()>,
 }
 
-/// Counts the tasks that are done.
-struct Counting {
-    inner: Arc<dyn Observer>,
-    done: AtomicU64,
-}
-
-impl Observer for Counting {
-    fn event(&self, event: &Event) {
-        self.done.fetch_add(event.tasks_done(), Ordering::Relaxed);
-        self.inner.event(event);
-    }
-}
-
 impl Worker {
     pub(super) fn begin(busy: &Busy, inner: Arc<dyn Observer>) -> Self {
-        let counting = Arc::new(Counting { inner, done: AtomicU64::new(0) });
+        let counting = Arc::new(CountTasks::new(inner));
         let noting = tokio::spawn(keep_note(busy.store.clone(), Arc::clone(&counting)));
         Self { counting, store: busy.store.clone(), noting }
     }
@@ -71,7 +58,7 @@ impl Worker {
 }
 
 /// Writes the note until it is told to end.
-async fn keep_note(store: Store, counting: Arc<Counting>) {
+async fn keep_note(store: Store, counting: Arc<CountTasks>) {
     #[expect(clippy::disallowed_methods, reason = "a note says how long it works")]
     let started = Instant::now();
     let holder = Holder::this();
@@ -81,7 +68,7 @@ async fn keep_note(store: Store, counting: Arc<Counting>) {
         beats.tick().await;
         let note = Note {
             holder: holder.clone(),
-            done: counting.done.load(Ordering::Relaxed),
+            done: counting.done_now(),
             seconds: started.elapsed().as_secs_f64(),
         };
         if let Ok(bytes) = serde_json::to_vec(&note)

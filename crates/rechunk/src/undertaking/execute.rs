@@ -1,18 +1,18 @@
 //! Does tasks of a job, and keeps its journal.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use rechunk_array::Array;
 use rechunk_exec::{
-    Event, Execution, Fault, Journal, JournalError, JournalHeader, Observer, RunReport, Sink,
-    TaskRange, run,
+    Execution, Fault, Journal, JournalError, JournalHeader, Observer, RunReport, Sink, TaskRange,
+    run,
 };
 use rechunk_format::FormatError;
 use rechunk_store::{Role, unique_name};
 use tokio_util::sync::CancellationToken;
 
+use crate::count_tasks::CountTasks;
 use crate::error::SOURCE_CHANGED_HINT;
 use crate::job::Job;
 use crate::place::Place;
@@ -85,8 +85,8 @@ impl Job {
                 return lost(&self.request.target);
             }
             Error::Run {
-                done: counting.done.load(Ordering::Relaxed),
-                resumed: counting.resumed.load(Ordering::Relaxed),
+                done: counting.done(),
+                resumed: counting.resumed(),
                 total: tasks.map_or_else(|| plan.task_count(), |tasks| tasks.len()),
                 hint: run_hint(&source, place),
                 source: Box::new(source),
@@ -134,30 +134,6 @@ impl Job {
             "target": self.request.target,
         });
         JournalHeader::new(&self.planned.plan.fingerprint, job)
-    }
-}
-
-/// Passes events on and counts the tasks that are done, for the report of a run that fails.
-struct CountTasks {
-    inner: Arc<dyn Observer>,
-    done: AtomicU64,
-    resumed: AtomicU64,
-}
-
-impl CountTasks {
-    fn new(inner: Arc<dyn Observer>) -> Self {
-        Self { inner, done: AtomicU64::new(0), resumed: AtomicU64::new(0) }
-    }
-}
-
-impl Observer for CountTasks {
-    fn event(&self, event: &Event) {
-        if let Event::RunStarted { tasks_done, .. } = event {
-            self.done.store(*tasks_done, Ordering::Relaxed);
-            self.resumed.store(*tasks_done, Ordering::Relaxed);
-        }
-        self.done.fetch_add(event.tasks_done(), Ordering::Relaxed);
-        self.inner.event(event);
     }
 }
 

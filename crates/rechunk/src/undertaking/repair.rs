@@ -117,15 +117,15 @@ impl Repairs {
     fn say(&mut self, place: &Place, task: &TaskRange) {
         let TaskRange { stage, start, .. } = *task;
         tracing::warn!(stage, task = start, "made a damaged object of the intermediate again");
+        if self.begun.get(&(stage, start)).is_some_and(|&times| times > 1) {
+            return; // that was said when it was made again for the first time
+        }
         let object = intermediate_key(stage, start);
         let store = place.intermediate.as_ref().map_or("", |store| store.label());
         let text = format!(
             "a piece of the intermediate, {object} in {store}, was damaged: task {start} of stage \
              {stage} has made it again"
         );
-        if self.begun.get(&(stage, start)).is_some_and(|&times| times > 1) {
-            return; // that was said when it was made again for the first time
-        }
         if self.said.len() < NAMED_MAX {
             self.said.push(text);
         } else {

@@ -12,6 +12,8 @@ use rechunk::{
     Observer, Report, Running, Strategy,
 };
 
+use crate::files::chunk_files;
+
 const ARRAY: &str = "surface_temperature";
 
 /// A copy of the array in `folder`.
@@ -72,23 +74,6 @@ impl<F: Fn() + Send + Sync> Observer for WhenWritten<F> {
             (self.0)();
         }
     }
-}
-
-/// The files of chunks below `folder`, in order.
-fn chunk_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files.extend(chunk_files(&path));
-        } else if path.extension().is_none_or(|extension| extension != "json")
-            && !path.file_name().unwrap().to_str().unwrap().starts_with(".z")
-        {
-            files.push(path);
-        }
-    }
-    files.sort();
-    files
 }
 
 #[test]

@@ -5,13 +5,15 @@
 
 use std::fs;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use rechunk::{
     CancellationToken, CopyRequest, Existing, Job, NullObserver, OpenOptions, Planning, Running,
     Stores, verify,
 };
+
+use crate::files::chunk_files;
 
 /// Elements of an axis; every chunk is whole, so that there is no padding to flip bits in.
 const EXTENT: usize = 32;
@@ -61,21 +63,6 @@ async fn are_equal(source: &Path, target: &Path) -> bool {
     let cancel = CancellationToken::new();
     let found = verify(&source, &target, &options, &planning(), observer, cancel, &stores).await;
     found.is_ok_and(|found| found.equal)
-}
-
-/// The files of chunks below `folder`, in order.
-fn chunk_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files.extend(chunk_files(&path));
-        } else if path.extension().is_none_or(|extension| extension != "json") {
-            files.push(path);
-        }
-    }
-    files.sort();
-    files
 }
 
 /// What the decoders of others make of a chunk; `None` if they refuse it.

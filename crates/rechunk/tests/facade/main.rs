@@ -1,6 +1,7 @@
 //! The public library, in one program: each program would compile the library's futures anew.
 
 mod digest;
+mod files;
 mod flips;
 mod growth;
 mod references;

@@ -8,7 +8,7 @@ use rechunk_testkit::SimStore;
 
 pub(crate) const ROOT: &str = "s3://sim";
 pub(crate) const TARGET: &str = "target.zarr";
-/// What makes the target an array.
+/// Key of the document that makes the target an array.
 pub(crate) const METADATA: &str = "target.zarr/.zarray";
 /// The array of most tests.
 const SMALL: Copied = Copied { shape: [24, 18], source_chunk: [5, 18], target_chunk: [7, 4] };
@@ -111,7 +111,7 @@ pub(crate) fn check_target(
     Ok(())
 }
 
-/// What is wrong of what was written, as it is written: chunks that are not right, and metadata
+/// Finds faults in what is written, as it is written: chunks that are not right, and metadata
 /// before the last chunk.
 pub(crate) fn watch(disk: &SimStore) -> Arc<Mutex<Vec<String>>> {
     let findings = Arc::new(Mutex::new(Vec::new()));
