@@ -17,11 +17,11 @@ pub(crate) fn cancel_on_signal() -> CancellationToken {
 pub(crate) fn cancel_on_signal_saying(answer: &'static str) -> CancellationToken {
     let token = CancellationToken::new();
     let cancel = token.clone();
-    let answered = in_own_thread(async move {
-        wait_for_signal().await;
+    let answered = in_own_thread(|mut signals| async move {
+        signals.next().await;
         terminal::say(&format!("{answer} (again to stop at once)"));
         cancel.cancel();
-        wait_for_signal().await;
+        signals.next().await;
         #[expect(
             clippy::exit,
             clippy::disallowed_methods,
@@ -37,9 +37,16 @@ pub(crate) fn cancel_on_signal_saying(answer: &'static str) -> CancellationToken
 }
 
 /// Does `work` where nobody holds it up. A file system that hangs may hold all threads of the
-/// runtime, and a second Ctrl-C is to end the process then, too.
-fn in_own_thread(work: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
+/// runtime, and a second Ctrl-C is to end the process then, too. When it returns, signals are
+/// listened to: the thread may come later than the first bytes of the run.
+fn in_own_thread<W: Future<Output = ()> + Send + 'static>(
+    work: impl FnOnce(Signals) -> W,
+) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let work = {
+        let _inside = runtime.enter();
+        work(Signals::listen()?)
+    };
     let thread = thread::Builder::new().name("rechunk-signals".to_owned());
     thread.spawn(move || runtime.block_on(work)).map(drop)
 }
@@ -73,22 +80,47 @@ pub(crate) fn on_status_request(answer: impl Fn() + Send + 'static) {
 #[cfg(not(unix))]
 pub(crate) fn on_status_request(_answer: impl Fn() + Send + 'static) {}
 
+/// The signals that ask a run to stop.
 #[cfg(unix)]
-async fn wait_for_signal() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
+struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    /// Listens from now on. Needs a runtime.
+    fn listen() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (interrupt, terminate) = (SignalKind::interrupt(), SignalKind::terminate());
+        Ok(Self { interrupt: signal(interrupt)?, terminate: signal(terminate)? })
+    }
+
+    /// Waits for the next one.
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
     }
 }
 
+/// Ctrl-C, which asks a run to stop.
 #[cfg(not(unix))]
-async fn wait_for_signal() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    /// Listens when it is first waited for.
+    fn listen() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    /// Waits for the next one.
+    async fn next(&mut self) {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
     }
 }
 
@@ -107,8 +139,8 @@ mod tests {
         let _listened_to = signal(SignalKind::interrupt()).unwrap();
         let token = CancellationToken::new();
         let cancel = token.clone();
-        in_own_thread(async move {
-            wait_for_signal().await;
+        in_own_thread(|mut signals| async move {
+            signals.next().await;
             cancel.cancel();
         })
         .unwrap();
@@ -121,5 +153,23 @@ mod tests {
             }
         }
         panic!("nobody has answered");
+    }
+
+    #[tokio::test]
+    async fn a_signal_counts_before_the_thread_runs() {
+        let _listened_to = signal(SignalKind::terminate()).unwrap();
+        let (run, may_run) = std::sync::mpsc::channel();
+        let token = CancellationToken::new();
+        let cancel = token.clone();
+        in_own_thread(|mut signals| async move {
+            may_run.recv().unwrap();
+            signals.next().await;
+            cancel.cancel();
+        })
+        .unwrap();
+        kill_process(getpid(), Signal::TERM).unwrap();
+        run.send(()).unwrap();
+        let answered = tokio::time::timeout(Duration::from_mins(1), token.cancelled());
+        answered.await.expect("nobody has answered");
     }
 }
