@@ -41,8 +41,7 @@ def locate(store: Any) -> tuple[str, list[str]]:
     if isinstance(store, (str, os.PathLike)):
         return _of_path(os.fspath(store)), []
     module = type(store).__module__.partition(".")[0]
-    found = _READERS.get(module, _unknown)(store)
-    return found
+    return _READERS.get(module, _unknown)(store)
 
 
 def _of_path(path: str | bytes) -> str:

@@ -89,12 +89,12 @@ def rechunk(
     if array_name is not None:
         target = f"{target.rstrip('/')}/{array_name}"
     if described["node"] == "array":
-        options = {"chunks": _array_chunks(described, target_chunks, max_mem)}
+        options = {"chunks": _array_chunks(described, target_chunks)}
         options |= _array_options(target_options or {})
     else:
         if array_name is not None:
             raise UsageError("array_name is for arrays, and the source is a group")
-        options = _group_options(source, described, target_chunks, target_options or {}, max_mem)
+        options = _group_options(source, described, target_chunks, target_options or {})
     options["format"] = "zarr2" if described.get("format") == "zarr2" else "zarr3"
     run = {"overwrite": True} if options.pop("overwrite", False) else {}
     if temp_store is not None:
@@ -119,7 +119,7 @@ def _executor(given: Any) -> Any:
     return given.lower() if isinstance(given, str) else given
 
 
-def _array_chunks(described: Report, chunks: Any, max_mem: int | str) -> Any:
+def _array_chunks(described: Report, chunks: Any) -> Any:
     shape, names = described["shape"], described.get("dimension_names")
     if chunks is None:
         return "keep"
@@ -137,7 +137,7 @@ def _array_chunks(described: Report, chunks: Any, max_mem: int | str) -> Any:
     raise TypeError(f"target_chunks is a tuple or a dict, and not {chunks!r}")
 
 
-def _array_options(given: Mapping[str, Any], name: str | None = None) -> dict[str, Any]:
+def _array_options(given: Mapping[str, Any]) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for key, value in given.items():
         if key not in ARRAY_OPTIONS:
@@ -166,7 +166,7 @@ def codec_of(compressor: Any) -> Any:
 
 
 def _group_options(
-    source: Any, described: Report, chunks: Any, given: Mapping[str, Any], max_mem: int | str
+    source: Any, described: Report, chunks: Any, given: Mapping[str, Any]
 ) -> dict[str, Any]:
     is_data_set = type(source).__module__.partition(".")[0] == "xarray"
     if not isinstance(chunks, Mapping):
@@ -196,7 +196,7 @@ def _group_options(
         if path not in arrays:
             continue
         options = {"chunks": _member_chunks(arrays[path], of_array)}
-        options |= _array_options(given.get(path) or {}, path)
+        options |= _array_options(given.get(path) or {})
         overwrite |= bool(options.pop("overwrite", False))
         var[path] = {name: value for name, value in options.items() if value is not None}
     found: dict[str, Any] = {"var": var, "coords": "keep", "overwrite": overwrite}

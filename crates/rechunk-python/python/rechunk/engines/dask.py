@@ -24,7 +24,6 @@ class Dask:
         """Does all shares of a stage."""
         from distributed import as_completed
 
-
         def attempt(shares: list[int]) -> Iterator[Outcome]:
             # Once to all, and not with each task; again in each round, as it is lost with all workers.
             shared = self.client.scatter(work, broadcast=True, hash=False)

@@ -93,7 +93,8 @@ class Sums:
     """Traffic, tasks and warnings of all parts."""
 
     def __init__(self, told: Callable[[dict[str, Any]], None] | None) -> None:
-        self.told, self.state = told, {}  # type: ignore[var-annotated]
+        self.told = told
+        self.state: dict[str, Any] = {}
         self.traffic: dict[str, Any] = {}
         self.warnings: list[str] = []
         self.count = 0
