@@ -83,28 +83,39 @@ impl ApplyPlan {
     /// Calls of the operation within a task along one axis: those of the task are all combinations
     /// of these. `task` and `keep` are those of [`crate::TopTask`] along the axis.
     pub fn axis_leaves(&self, axis: usize, task: Span, keep: Span) -> Vec<AxisLeaf> {
-        let mut leaves = Vec::new();
-        self.collect_leaves(self.top(), axis, task, keep, &mut leaves);
-        leaves
+        self.axis_boxes(0, axis, task, keep)
     }
 
-    fn collect_leaves(
+    /// Task boxes of `level` within a task along one axis.
+    pub(crate) fn axis_boxes(
         &self,
         level: usize,
         axis: usize,
         task: Span,
         keep: Span,
-        leaves: &mut Vec<AxisLeaf>,
+    ) -> Vec<AxisLeaf> {
+        let mut boxes = Vec::new();
+        self.collect_boxes((self.top(), level), axis, task, keep, &mut boxes);
+        boxes
+    }
+
+    fn collect_boxes(
+        &self,
+        (level, until): (usize, usize),
+        axis: usize,
+        task: Span,
+        keep: Span,
+        boxes: &mut Vec<AxisLeaf>,
     ) {
-        let Some(below) = level.checked_sub(1) else {
-            let padded = task.grown(self.levels[0].crop[axis]);
-            leaves.push(AxisLeaf { task, keep, padded });
+        let Some(below) = level.checked_sub(1).filter(|_| level > until) else {
+            let padded = task.grown(self.levels[level].crop[axis]);
+            boxes.push(AxisLeaf { task, keep, padded });
             return;
         };
         let tiles = self.axis_below(below, axis, task);
         for k in tiles.meeting(keep) {
             let task = tiles.task(k);
-            self.collect_leaves(below, axis, task, task.intersect(keep), leaves);
+            self.collect_boxes((below, until), axis, task, task.intersect(keep), boxes);
         }
     }
 

@@ -17,23 +17,31 @@
 //! Positions are voxels of the target in signed coordinates ([`VoxelBox`]), C order.
 
 mod bottom;
+mod boundary;
 mod combine;
+mod counts;
 mod error;
+mod floor_sum;
 mod form;
+mod memory;
 mod plan;
 mod prepare;
 mod ramp;
 mod reductions;
 mod run;
 mod spec;
+mod summary;
 mod tasks;
 mod tiles;
 mod voxel_box;
 
 pub use bottom::{AxisLeaf, BottomTile};
+pub use boundary::{AxisWindow, Boundary, BoundaryError, fill_padded};
 pub use combine::{Accumulator, BlockView, CombineError, Coverage};
+pub use counts::{Counts, SourceGrid, SourceReads};
 pub use error::{ApplyError, ErrorCode};
 pub use form::{Combine, Encoding, Lane, Rule, ValueForm};
+pub use memory::TaskMemory;
 pub use plan::{ApplyPlan, Level, Way};
 pub use prepare::prepare;
 pub use ramp::{AxisWeights, Ramp, TileWeights};
@@ -43,6 +51,7 @@ pub use spec::{
     ApplySpec, BoxSpec, EXTENT_MAX, Expand, LEVELS_MAX, LevelSpec, Mode, Round, SCALE_MAX,
     ScaleRatio, TargetGrid, ValueKind, levels_of_inputs,
 };
+pub use summary::{LevelSummary, Summary};
 pub use tasks::{IndexBox, TopTask};
 pub use tiles::AxisTiles;
 pub use voxel_box::{Span, VoxelBox};

@@ -5,10 +5,9 @@ use rechunk_grid::Region;
 use thiserror::Error;
 
 use crate::bottom::BottomTile;
-use crate::combine::{Accumulator, BlockView, CombineError, Coverage, fill};
+use crate::combine::{Accumulator, BlockView, CombineError, Coverage, cut, fill};
 use crate::form::{Combine, ValueForm};
 use crate::plan::ApplyPlan;
-use crate::ramp::TileWeights;
 use crate::voxel_box::VoxelBox;
 
 /// Values that an operation gives for a [`BottomTile`]: plain elements in C order, in the byte
@@ -186,12 +185,8 @@ impl<E> Driver<'_, E> {
         if *bounds == tile.keep {
             return Ok(Some(bytes));
         }
-        let mut kept = Accumulator::new(&Combine::assign(form.data_type), &tile.keep)?;
         let block = BlockView { bounds, bytes: &bytes };
-        kept.add(0, block, &TileWeights::flat(&tile.keep))?;
-        let mut out = zeros(&tile.keep, form)?;
-        kept.finish(&mut out)?;
-        Ok(Some(out))
+        Ok(Some(cut(block, &tile.keep, form.item_bytes())?))
     }
 }
 

@@ -15,4 +15,4 @@ mod weights;
 pub use accumulator::Accumulator;
 pub use parts::{BlockView, CombineError, Coverage};
 
-pub(crate) use moved::fill;
+pub(crate) use moved::{cut, fill};

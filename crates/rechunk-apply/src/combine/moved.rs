@@ -88,3 +88,18 @@ pub(crate) fn fill(form: ValueForm, element: &[u8], out: &mut [u8]) -> Result<()
     }
     Ok(())
 }
+
+/// Elements of `window`, which lies in the block.
+pub(crate) fn cut(
+    block: BlockView<'_>,
+    window: &VoxelBox,
+    item_bytes: u64,
+) -> Result<Vec<u8>, CombineError> {
+    let item = usize::try_from(item_bytes).unwrap_or(usize::MAX);
+    let mut out = vec![0; size(window, item_bytes)?];
+    rows(window, block.bounds, window, |row| {
+        let from = row.one * item..(row.one + row.length) * item;
+        out[row.two * item..(row.two + row.length) * item].copy_from_slice(&block.bytes[from]);
+    });
+    Ok(out)
+}
