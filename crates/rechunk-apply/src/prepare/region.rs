@@ -69,6 +69,10 @@ fn integral(position: f64) -> Option<f64> {
 fn rounded(axes: &[(f64, f64)], may_round: bool) -> Result<VoxelBox, ApplyError> {
     let mut spans = Vec::with_capacity(axes.len());
     for (axis, &(start, end)) in axes.iter().enumerate() {
+        if !start.is_finite() || !end.is_finite() {
+            let message = format!("the box of axis {axis} goes from {start} to {end}");
+            return Err(ApplyError::new(ErrorCode::TooLarge, message));
+        }
         let (low, high) = (integral(start), integral(end));
         if !may_round && (low.is_none() || high.is_none()) {
             let message = format!("the box of axis {axis}, {start} to {end}, cuts voxels");
@@ -83,7 +87,6 @@ fn rounded(axes: &[(f64, f64)], may_round: bool) -> Result<VoxelBox, ApplyError>
 
 #[expect(clippy::cast_possible_truncation, reason = "the limit is far below 2^63")]
 fn whole(position: f64, axis: usize) -> Result<i64, ApplyError> {
-    // Not a number is beyond the limit as well.
     if position.abs() <= EXTENT_MAX as f64 {
         return Ok(position as i64);
     }
