@@ -7,7 +7,8 @@
 use std::ops::Range;
 
 use crate::plan::ApplyPlan;
-use crate::tasks::source_span;
+use crate::source::source_span;
+use crate::tasks::TopTask;
 use crate::tiles::AxisTiles;
 use crate::voxel_box::{Span, VoxelBox};
 
@@ -126,5 +127,14 @@ impl ApplyPlan {
         let start = leaves.iter().map(|leaf| leaf.padded.start).min();
         let end = leaves.iter().map(|leaf| leaf.padded.end).max();
         Span::new(start.unwrap_or(task.start), end.unwrap_or(task.start))
+    }
+
+    /// Box of the source that a task reads in all: the hull of the reads of its operations. It may
+    /// reach beyond the source.
+    pub fn task_read(&self, task: &TopTask) -> VoxelBox {
+        VoxelBox::new((0..self.rank()).map(|axis| {
+            let (task_span, keep) = (task.task_box.axes[axis], task.keep.axes[axis]);
+            source_span(self.leaves_hull(axis, task_span, keep), self.scale[axis])
+        }))
     }
 }

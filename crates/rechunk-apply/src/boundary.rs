@@ -216,7 +216,7 @@ fn fill_axis(read: Option<&[u8]>, windows: &[AxisWindow], constant: &[u8], out: 
         let to = &mut out[at * to_bytes..(at + run) * to_bytes];
         match first {
             Some(first) => {
-                to.copy_from_slice(&read[first * from_bytes..(first + run) * from_bytes])
+                to.copy_from_slice(&read[first * from_bytes..(first + run) * from_bytes]);
             }
             None => fill_axis(None, &[], constant, to),
         }

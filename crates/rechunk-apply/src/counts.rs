@@ -12,7 +12,7 @@ use crate::bottom::AxisLeaf;
 use crate::error::{ApplyError, ErrorCode};
 use crate::floor_sum::Floors;
 use crate::plan::{ApplyPlan, Way};
-use crate::tasks::source_span;
+use crate::source::source_span;
 use crate::voxel_box::Span;
 
 /// A source: its shape and the extents of what is read at once, elements.

@@ -97,10 +97,9 @@ impl Combine {
         match (self.rule, self.lane) {
             (Rule::Assign, _) => self.input.item_bytes(),
             (Rule::Max, _) => self.input.item_bytes() + 1,
-            (Rule::Sum, Lane::Int64) => 8,
             (Rule::Sum, Lane::Int128) => 16,
             (Rule::Sum, Lane::Float64) if self.keeps_first() => 24,
-            (Rule::Sum, Lane::Float64) => 8,
+            (Rule::Sum, Lane::Int64 | Lane::Float64) => 8,
         }
     }
 

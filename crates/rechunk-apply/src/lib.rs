@@ -29,6 +29,7 @@ mod prepare;
 mod ramp;
 mod reductions;
 mod run;
+mod source;
 mod spec;
 mod summary;
 mod tasks;
@@ -48,8 +49,8 @@ pub use ramp::{AxisWeights, Ramp, TileWeights};
 pub use reductions::AxisReductions;
 pub use run::{OpOutput, RunError, TaskOutput, run_task};
 pub use spec::{
-    ApplySpec, BoxSpec, EXTENT_MAX, Expand, LEVELS_MAX, LevelSpec, Mode, Round, SCALE_MAX,
-    ScaleRatio, TargetGrid, ValueKind, levels_of_inputs,
+    AXIS_CALLS_MAX, ApplySpec, BoxSpec, EXTENT_MAX, Expand, LEVELS_MAX, LevelSpec, Mode, Round,
+    SCALE_MAX, ScaleRatio, TargetGrid, ValueKind, levels_of_inputs,
 };
 pub use summary::{LevelSummary, Summary};
 pub use tasks::{IndexBox, TopTask};

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{ApplyPlan, Way};
+use crate::ramp::AxisWeights;
 
 /// Memory of one task of each kind, bytes. Sums saturate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +30,33 @@ fn saturated(extents: impl Iterator<Item = u64>, bytes: u64) -> u64 {
     extents.fold(bytes, u64::saturating_mul)
 }
 
+/// Bytes that an accumulator notes for each contribution, beside its sums: a window and weights.
+fn note_bytes(rank: usize) -> u64 {
+    // Two vectors in a list that doubles, and their allocations.
+    const FIXED: u64 = 128;
+    let axis = size_of::<AxisWeights>() as u64 + 16;
+    FIXED.saturating_add(axis.saturating_mul(rank as u64))
+}
+
 impl ApplyPlan {
+    /// Contributions to a region of a level within a task, at most.
+    fn contributions_max(&self, level: usize) -> u64 {
+        let of = &self.levels[level];
+        let regions = self.task_shape_max(level + 1).into_iter().zip(&of.region_crop);
+        let axes = regions.zip(&of.chunk);
+        saturated(axes.map(|((task, crop), &chunk)| (task + 2 * crop).div_ceil(chunk)), 1)
+    }
+
+    /// Contributions to a reduction box, at most.
+    fn pulls_max(&self) -> u64 {
+        let axes = self.pull_shape_max().into_iter().zip(&self.tiles).enumerate();
+        let axes = axes.map(|(axis, (extent, tiles))| {
+            let blend = self.levels[self.top()].blend[axis];
+            ((extent + 2 * blend).div_ceil(tiles.stride()) + 1).min(tiles.count())
+        });
+        saturated(axes, 1)
+    }
+
     /// Largest task box of a level along each axis.
     pub fn task_shape_max(&self, level: usize) -> Vec<u64> {
         let of = &self.levels[level];
@@ -75,7 +102,9 @@ impl ApplyPlan {
         for level in (0..self.top()).rev() {
             let combine = self.levels[level].combine;
             let of = |bytes| saturated(self.task_shape_max(level + 1).into_iter(), bytes);
-            region_bytes = region_bytes.saturating_add(of(combine.accumulator_bytes()));
+            let notes = self.contributions_max(level).saturating_mul(note_bytes(self.rank()));
+            let sums = of(combine.accumulator_bytes());
+            region_bytes = region_bytes.saturating_add(sums).saturating_add(notes);
             let out = of(combine.output.item_bytes());
             finishing = finishing.max(region_bytes.saturating_add(out));
             task_skip_bytes = task_skip_bytes.max(of(combine.skip_bytes()));
@@ -95,7 +124,9 @@ impl ApplyPlan {
             task_bytes: region_bytes.saturating_add(op_bytes).max(finishing),
             block_bytes: block,
             pull_bytes: has_pull
-                * saturated(pull.iter().copied(), pull_item).saturating_add(window),
+                * saturated(pull.iter().copied(), pull_item)
+                    .saturating_add(window)
+                    .saturating_add(self.pulls_max().saturating_mul(note_bytes(self.rank()))),
             task_skip_bytes,
             pull_skip_bytes: has_pull * saturated(pull.into_iter(), combine.skip_bytes()),
         }

@@ -15,6 +15,9 @@ pub const LEVELS_MAX: usize = 16;
 /// Largest extent, coordinate or pad, in voxels. Sums over levels then fit 64 bits.
 pub const EXTENT_MAX: u64 = 1 << 48;
 
+/// Most calls of the operation along one axis of a task, so that they can be listed.
+pub const AXIS_CALLS_MAX: u64 = 1 << 18;
+
 /// Largest side of a [`ScaleRatio`].
 pub const SCALE_MAX: u64 = 1 << 12;
 
@@ -298,6 +301,10 @@ pub struct TargetGrid {
 /// assert_eq!(plan.task_count(), 3);
 /// # Ok::<(), rechunk_apply::ApplyError>(())
 /// ```
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of its own, as users have them"
+)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApplySpec {

@@ -6,8 +6,8 @@ use rechunk_grid::Region;
 
 use crate::plan::ApplyPlan;
 use crate::ramp::TileWeights;
-use crate::spec::ScaleRatio;
-use crate::tiles::{AxisTiles, signed};
+use crate::reductions::AxisReductions;
+use crate::tiles::AxisTiles;
 use crate::voxel_box::{Span, VoxelBox};
 
 /// A task: one work chunk of the top level. It leaves one block, that of [`TopTask::keep`].
@@ -56,14 +56,6 @@ impl IndexBox {
     }
 }
 
-/// Source voxels of a range of target voxels: those that they meet.
-pub(crate) fn source_span(span: Span, scale: ScaleRatio) -> Span {
-    let (source, target) = (signed(scale.source), signed(scale.target));
-    let start = span.start.saturating_mul(source).div_euclid(target);
-    let end = -(-span.end.saturating_mul(source)).div_euclid(target);
-    Span::new(start, end)
-}
-
 impl ApplyPlan {
     /// Grid of the tasks: from the first index to the last along each axis.
     fn task_grid(&self) -> Region {
@@ -71,7 +63,7 @@ impl ApplyPlan {
     }
 
     fn reduction_grid(&self) -> Region {
-        Region::whole(&self.reductions.iter().map(|axis| axis.count()).collect::<Vec<_>>())
+        Region::whole(&self.reductions.iter().map(AxisReductions::count).collect::<Vec<_>>())
     }
 
     /// Number of tasks.
@@ -100,15 +92,6 @@ impl ApplyPlan {
     /// Weights of a task's box at the top level.
     pub fn task_weights(&self, task: &TopTask) -> TileWeights {
         self.weights_at(self.top(), &self.tiles, &task.index)
-    }
-
-    /// Box of the source that a task reads in all: the hull of the reads of its operations. It may
-    /// reach beyond the source.
-    pub fn task_read(&self, task: &TopTask) -> VoxelBox {
-        VoxelBox::new((0..self.rank()).map(|axis| {
-            let (task_span, keep) = (task.task_box.axes[axis], task.keep.axes[axis]);
-            source_span(self.leaves_hull(axis, task_span, keep), self.scale[axis])
-        }))
     }
 
     /// Parity of a task, by which deferred blocks of one array cannot overlap: bit `axis` from the

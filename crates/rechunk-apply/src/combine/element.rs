@@ -8,6 +8,8 @@ pub(super) trait Element: Copy {
     fn read(row: &[u8]) -> impl Iterator<Item = Self>;
     /// Gives each element of a row a value.
     fn write(row: &mut [u8], values: impl Iterator<Item = Self>);
+    /// Changes each element of a row.
+    fn update(row: &mut [u8], change: impl FnMut(Self) -> Self);
 }
 
 /// Value as a number of a lane.
@@ -34,6 +36,12 @@ macro_rules! elements {
                     *bytes = value.to_ne_bytes();
                 }
             }
+
+            fn update(row: &mut [u8], mut change: impl FnMut(Self) -> Self) {
+                for bytes in row.as_chunks_mut().0 {
+                    *bytes = change(Self::from_ne_bytes(*bytes)).to_ne_bytes();
+                }
+            }
         }
     )*};
 }
@@ -52,6 +60,12 @@ impl Element for Truth {
     fn write(row: &mut [u8], values: impl Iterator<Item = Self>) {
         for (byte, value) in row.iter_mut().zip(values) {
             *byte = u8::from(value.0);
+        }
+    }
+
+    fn update(row: &mut [u8], mut change: impl FnMut(Self) -> Self) {
+        for byte in row {
+            *byte = u8::from(change(Self(*byte != 0)).0);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Weighted sums of floats, in 64 bits and in ascending order of tasks.
 
+use std::cmp::Ordering;
+
 use half::f16;
 use rechunk_grid::DataType;
 
@@ -50,7 +52,7 @@ fn add<T: Widen<f64>>(
             let value = value.widen();
             match *seen {
                 Seen::Nothing => (*first, *seen) = (value, Seen::Equal),
-                Seen::Equal if *first == value => {}
+                Seen::Equal if (*first).partial_cmp(&value) == Some(Ordering::Equal) => {}
                 Seen::Equal | Seen::Different => *seen = Seen::Different,
             }
         }

@@ -1,5 +1,7 @@
 //! The largest contribution, starting from the first.
 
+use std::cmp::Ordering;
+
 use half::f16;
 use rechunk_grid::DataType;
 
@@ -38,15 +40,12 @@ macro_rules! larger_float {
     ($($type:ty),*) => {$(
         impl Larger for $type {
             fn larger(self, other: Self) -> Self {
-                if self.is_nan() || other.is_nan() {
+                match self.partial_cmp(&other) {
                     // The bits of a NaN may not depend on which came first.
-                    Self::NAN
-                } else if self == other {
-                    if self.is_sign_negative() { other } else { self }
-                } else if self > other {
-                    self
-                } else {
-                    other
+                    None => Self::NAN,
+                    Some(Ordering::Equal) if self.is_sign_negative() => other,
+                    Some(Ordering::Equal | Ordering::Greater) => self,
+                    Some(Ordering::Less) => other,
                 }
             }
         }
@@ -63,13 +62,13 @@ pub(super) struct Largest {
 }
 
 fn compare<T: Larger>(from: &[u8], to: &mut [u8], seen: &mut [bool]) {
-    let old: &[u8] = to;
-    let values = T::read(from).zip(T::read(old)).zip(&*seen);
-    let values: Vec<T> = values
+    let mut contributions = T::read(from).zip(&*seen);
+    T::update(to, |old| match contributions.next() {
+        Some((new, true)) => new.larger(old),
         // A lone NaN becomes the NaN of its type too.
-        .map(|((new, old), &seen)| if seen { new.larger(old) } else { new.larger(new) })
-        .collect();
-    T::write(to, values.into_iter());
+        Some((new, false)) => new.larger(new),
+        None => old,
+    });
     seen.fill(true);
 }
 

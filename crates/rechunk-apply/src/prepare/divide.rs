@@ -1,7 +1,7 @@
 //! Levels that divide each other, made to or refused.
 
 use crate::error::{ApplyError, ErrorCode, commas};
-use crate::spec::LevelSpec;
+use crate::spec::{AXIS_CALLS_MAX, LevelSpec, ScaleRatio};
 use crate::voxel_box::VoxelBox;
 
 /// Shrinks each level above the bottom so that the one below divides its region: the region has
@@ -116,6 +116,23 @@ pub(super) fn check_division(
     Ok(())
 }
 
+/// Refuses tasks of so many calls along an axis that they cannot be listed. `counts` has the work
+/// chunks of each level along each axis, bottom first.
+pub(super) fn check_calls(counts: &[Vec<u64>]) -> Result<(), ApplyError> {
+    let Some((top, below)) = counts.split_last() else { return Ok(()) };
+    for axis in 0..top.len() {
+        let calls = below.iter().fold(1, |calls: u64, level| calls.saturating_mul(level[axis]));
+        if calls > AXIS_CALLS_MAX {
+            let message = format!(
+                "a work chunk of the top level has {calls} work chunks of the bottom level along \
+                 axis {axis}, more than the {AXIS_CALLS_MAX} that are supported"
+            );
+            return Err(ApplyError::new(ErrorCode::TooLarge, message));
+        }
+    }
+    Ok(())
+}
+
 /// Region that a work chunk of `level` is for the level below.
 fn padded(level: &LevelSpec) -> Vec<u64> {
     let axes = level.chunk.iter().zip(level.crop.iter().zip(&level.blend));
@@ -123,10 +140,7 @@ fn padded(level: &LevelSpec) -> Vec<u64> {
 }
 
 /// Refuses crops of the bottom level that are no whole number of source voxels.
-pub(super) fn check_scale(
-    bottom: &LevelSpec,
-    scale: &[crate::spec::ScaleRatio],
-) -> Result<(), ApplyError> {
+pub(super) fn check_scale(bottom: &LevelSpec, scale: &[ScaleRatio]) -> Result<(), ApplyError> {
     for (axis, (&crop, ratio)) in bottom.crop.iter().zip(scale).enumerate() {
         let source = crop * ratio.source;
         if source.is_multiple_of(ratio.target) {

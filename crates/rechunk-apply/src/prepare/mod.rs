@@ -25,7 +25,7 @@ use std::ops::Range;
 use crate::error::{ApplyError, ErrorCode, commas};
 use crate::plan::{ApplyPlan, Way};
 use crate::reductions::AxisReductions;
-use crate::spec::{ApplySpec, LevelSpec};
+use crate::spec::{ApplySpec, LevelSpec, Mode};
 use crate::tiles::AxisTiles;
 use crate::voxel_box::VoxelBox;
 
@@ -99,8 +99,8 @@ fn placed(
     asked: VoxelBox,
     region: VoxelBox,
 ) -> Result<ApplyPlan, ApplyError> {
+    let is_deferred = combinations::is_deferred(spec, &settings);
     let Settings { rank, levels, gap, scale } = settings;
-    let is_deferred = spec.defer || levels[levels.len() - 1].mode == crate::spec::Mode::Defer;
     let top = &levels[levels.len() - 1];
     let axis_tiles = |axis: usize| {
         AxisTiles::new(region.axes[axis], top.chunk[axis], gap[axis], top.blend[axis])
@@ -115,6 +115,7 @@ fn placed(
     let tasks: Vec<Range<u64>> =
         tiles.iter().zip(&kept.axes).map(|(tiles, &kept)| tiles.meeting(kept)).collect();
     let counts = tile_counts(&levels, &tiles);
+    divide::check_calls(&counts)?;
     let overlaps = (0..rank).any(|axis| top.blend[axis] > 0 && tiles[axis].count() > 1);
     let array_chunk = spec.target.as_ref().map_or_else(|| vec![1; rank], |t| t.chunk.clone());
     let shared = spec.target.as_ref().and_then(|_| way::shared_chunk(&tiles, &tasks, &array_chunk));
@@ -131,7 +132,7 @@ fn placed(
     let (data_type, round, kind) = (spec.data_type, spec.round, spec.value_kind);
     let mut levels_given = levels.clone();
     if let Some(top) = levels_given.last_mut().filter(|_| is_deferred) {
-        top.mode = crate::spec::Mode::Defer;
+        top.mode = Mode::Defer;
     }
     let given =
         arithmetic::Given { levels: &levels_given, counts: &counts, data_type, round, kind, last };
@@ -144,7 +145,7 @@ fn placed(
         Way::Pull => product(reductions.iter().map(AxisReductions::count), "reductions")?,
         Way::Direct | Way::Defer => 0,
     };
-    let (spec, gap) = (spec.clone(), gap);
+    let spec = spec.clone();
     Ok(ApplyPlan {
         spec,
         asked,

@@ -30,10 +30,8 @@ pub(super) fn shared_chunk(
     chunk: &[u64],
 ) -> Option<(usize, u64)> {
     let axes = tiles.iter().zip(tasks.iter().zip(chunk)).enumerate();
-    axes.filter_map(|(axis, (tiles, (tasks, &chunk)))| {
-        shared(tiles, tasks, chunk).map(|task| (axis, task))
-    })
-    .next()
+    axes.map(|(axis, (tiles, (tasks, &chunk)))| (axis, shared(tiles, tasks, chunk)))
+        .find_map(|(axis, task)| task.map(|task| (axis, task)))
 }
 
 /// Refuses a direct job whose tasks share array chunks.

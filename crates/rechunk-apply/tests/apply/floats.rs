@@ -45,15 +45,15 @@ proptest! {
         let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
         let wide = constant(&of(DataType::Float64), value.to_ne_bytes());
         prop_assert!(values_of!(f64, wide).into_iter().all(|found| same(found, value)));
-        let value = f32::from_bits((bits >> 20) as u32);
+        let value = f32::from_bits(u32::try_from(bits >> 32).unwrap());
         let found = constant(&of(DataType::Float32), value.to_ne_bytes());
         let found = values_of!(f32, found);
         prop_assert!(found.into_iter().all(|found| same(found.into(), value.into())));
-        let value = f16::from_bits((bits >> 40) as u16);
+        let value = f16::from_bits(u16::try_from(bits >> 48).unwrap());
         let found = constant(&of(DataType::Float16), value.to_ne_bytes());
         let found = values_of!(f16, found);
         prop_assert!(found.into_iter().all(|found| same(found.into(), value.into())));
-        let value = (bits >> 3) as i64;
+        let value = bits.cast_signed();
         let found = constant(&of(DataType::Int64), value.to_ne_bytes());
         prop_assert!(values_of!(i64, found).into_iter().all(|found| found == value));
     }

@@ -31,7 +31,7 @@ proptest! {
             prop_assert_eq!(&found, &expected);
             requests += found.len() as u64;
             for ordinal in found {
-                let feeds: Vec<u64> = plan.feeds(&tasks[ordinal as usize]).ordinals().collect();
+                let feeds: Vec<u64> = plan.feeds(&tasks[usize::try_from(ordinal).unwrap()]).ordinals().collect();
                 prop_assert!(feeds.contains(&(number as u64)));
             }
         }
@@ -119,7 +119,7 @@ proptest! {
                     hull.axes.iter().zip(&tile.read.axes).map(|(one, two)| rechunk_apply::Span::new(
                         one.start.min(two.start), one.end.max(two.end))))));
                 Ok::<_, ()>(rechunk_apply::OpOutput::Cropped(
-                    vec![1; tile.task_box.elements() as usize]))
+                    vec![1; usize::try_from(tile.task_box.elements()).unwrap()]))
             }).unwrap();
             prop_assert_eq!(hull.unwrap(), plan.task_read(&task));
         }

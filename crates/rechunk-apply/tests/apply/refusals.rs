@@ -252,6 +252,15 @@ fn numbers_beyond_all_limits() {
     refused(one(), ErrorCode::TooLarge, None, |spec| {
         spec.levels = vec![LevelSpec::new(vec![1; 33])];
     });
+    refused(two(), ErrorCode::TooLarge, None, |spec| {
+        let side = 1 << 30;
+        *spec = ApplySpec::new(
+            &[side],
+            &[64],
+            DataType::Uint8,
+            vec![LevelSpec::new([side]), LevelSpec::new([1])],
+        );
+    });
     let huge = vec![EXTENT_MAX; 2];
     let level = LevelSpec::new([1, 1]);
     let error = prepare(&ApplySpec::new(&huge, &[1, 1], DataType::Uint8, vec![level])).unwrap_err();

