@@ -66,7 +66,8 @@ impl Boundary {
     ///
     /// ```
     /// use rechunk_apply::Boundary;
-    /// let seen = |rule: Boundary| (-3..7).map(|at| rule.index(at, 4).unwrap()).collect::<Vec<_>>();
+    /// let seen =
+    ///     |rule: Boundary| (-3..7).map(|at| rule.index(at, 4).unwrap()).collect::<Vec<_>>();
     /// assert_eq!(seen(Boundary::Symmetric), [2, 1, 0, 0, 1, 2, 3, 3, 2, 1]);
     /// assert_eq!(seen(Boundary::Reflect), [3, 2, 1, 0, 1, 2, 3, 2, 1, 0]);
     /// assert_eq!(Boundary::Constant.index(-1, 4), None);

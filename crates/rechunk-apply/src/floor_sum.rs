@@ -30,7 +30,7 @@ pub(crate) struct Floors {
 }
 
 impl Floors {
-    /// How many of the numerators `step * i + offset` are below `limit`.
+    /// Number of the numerators `step * i + offset` that are below `limit`.
     pub(crate) fn numerators_below(&self, limit: i128) -> i128 {
         let missing = limit - self.offset;
         if missing <= 0 {

@@ -1,4 +1,4 @@
-//! How values are encoded between levels, and by which rule they are combined.
+//! Encoding of values between levels, and the rule by which they are combined.
 
 use rechunk_grid::DataType;
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ impl ValueForm {
     }
 }
 
-/// How the contributions to a voxel become one value.
+/// Rule by which the contributions to a voxel become one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
@@ -90,9 +90,9 @@ impl Combine {
         Self { rule: Rule::Assign, lane: Lane::Int64, input: form, output: form, denominator: 1 }
     }
 
-    /// Bytes that an accumulator holds per voxel of its region: an element of the input form
-    /// (assign), and a mark of one byte (max); 8 or 16 (sums), 24 (sums of 64-bit floats: sum, first
-    /// value, mark).
+    /// Bytes that an accumulator holds per voxel of its region: an element of the input form, with
+    /// a mark of one byte for the largest. Sums take 8 or 16, those of 64-bit floats 24: the sum,
+    /// the first value and a mark.
     pub fn accumulator_bytes(&self) -> u64 {
         match (self.rule, self.lane) {
             (Rule::Assign, _) => self.input.item_bytes(),

@@ -35,7 +35,7 @@ pub struct Level {
     pub combine: Combine,
 }
 
-/// How results come to the target.
+/// Way of the results to the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Way {
@@ -93,7 +93,7 @@ impl ApplyPlan {
         &self.levels
     }
 
-    /// How results come to the target.
+    /// Way of the results to the target.
     pub fn way(&self) -> Way {
         self.way
     }

@@ -23,7 +23,7 @@ pub struct Ramp {
 }
 
 impl Ramp {
-    /// The ramp of a weighted `mode` with `blend` voxels per side of a work chunk of `chunk` voxels.
+    /// The ramp of a weighted `mode`: `blend` voxels per side of a work chunk of `chunk` voxels.
     /// `bump_bits` is the precision of bump weights, which are no fractions of small numbers: their
     /// denominator is 2 to that power. `None` if the mode has no weights, or if the denominator
     /// does not fit 63 bits.
@@ -112,7 +112,7 @@ pub struct AxisWeights {
     pub(crate) has_high_ramp: bool,
 }
 
-/// Where a voxel is in a task box.
+/// Place of a voxel in a task box.
 enum Place {
     Ramp(Ramp, u64),
     Full(u64),

@@ -72,8 +72,8 @@ struct Driver<'a, E> {
 /// Elements of the part of a task box that is kept, or nothing.
 type Values = Option<Vec<u8>>;
 
-/// Runs task number `ordinal`: calls `op` for each box of the bottom level, in C order and depth
-/// first, and combines the results level by level. The box that the operation reads is
+/// Runs task number `ordinal`: calls `op` for each box of the bottom level and combines the results
+/// level by level. Calls are made depth first, in C order. The box that the operation reads is
 /// [`BottomTile::read`]; reading it, and filling it beyond the source, is the caller's. `fill` is
 /// one element for voxels that get no value because operations skip.
 ///

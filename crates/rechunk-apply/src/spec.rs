@@ -121,8 +121,8 @@ impl LevelSpec {
     }
 }
 
-/// Levels from the sizes of inputs after padding, outermost first: each chunk is its input less two
-/// blends, that of the bottom level also less two crops. The crop is of the bottom level only.
+/// Levels from the sizes of inputs after padding, outermost first. Each chunk is its input less two
+/// blends, that of the bottom level also less two crops; the levels above have no crop.
 /// Such a job divides its chunks ([`ApplySpec::auto_divide`]) and lets its box grow to work chunks.
 ///
 /// ```
@@ -148,7 +148,10 @@ pub fn levels_of_inputs(
             chunk.push(left.ok_or_else(|| {
                 ApplyError::new(
                     ErrorCode::Zero,
-                    format!("an input of {size} voxels along axis {axis} has no voxel between pads of {pads}"),
+                    format!(
+                        "an input of {size} voxels along axis {axis} has no voxel between pads of \
+                         {pads}"
+                    ),
                 )
             })?);
         }
@@ -193,7 +196,7 @@ impl BoxSpec {
     }
 }
 
-/// How a box may grow.
+/// Growth of a box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Expand {

@@ -33,7 +33,7 @@ pub struct Summary {
     pub gap: Vec<u64>,
     /// Largest extents of a reduction box, where there are pull tasks.
     pub reduce_max: Option<Vec<u64>>,
-    /// How results come to the target.
+    /// Way of the results to the target.
     pub way: Way,
     /// Counts.
     pub counts: Counts,

@@ -39,7 +39,7 @@ impl IndexBox {
         &self.ranges
     }
 
-    /// How many there are.
+    /// Number of all combinations.
     pub fn len(&self) -> u64 {
         self.ranges.iter().map(|range| range.end.saturating_sub(range.start)).product()
     }

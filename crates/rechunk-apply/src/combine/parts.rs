@@ -38,7 +38,7 @@ pub enum CombineError {
     },
     /// Weights do not add up to 1: a contribution was forgotten, or came twice.
     #[error(
-        "the contributions to a region of shape {shape:?} do not add up: one is missing, or came twice"
+        "contributions to a region of shape {shape:?} do not add up: one is missing, or came twice"
     )]
     Incomplete {
         /// Shape of the region.

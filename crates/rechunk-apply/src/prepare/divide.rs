@@ -4,7 +4,7 @@ use crate::error::{ApplyError, ErrorCode, commas};
 use crate::spec::{AXIS_CALLS_MAX, LevelSpec, ScaleRatio};
 use crate::voxel_box::VoxelBox;
 
-/// Shrinks each level above the bottom so that the one below divides its region: the region has
+/// Shrinks each level above the bottom so that the one below divides its region. The region has
 /// the chunk that was asked for, the divisor is the chunk that was found below.
 pub(super) fn auto_divide(levels: &mut [LevelSpec]) -> Result<(), ApplyError> {
     let Some(mut below) = levels.first().map(|bottom| bottom.chunk.clone()) else { return Ok(()) };
@@ -44,7 +44,7 @@ pub(super) fn check_blends(levels: &[LevelSpec]) -> Result<(), ApplyError> {
         let above = (0..level.chunk.len()).find(|&axis| 2 * level.blend[axis] > level.chunk[axis]);
         let Some(axis) = above else { continue };
         let message = format!(
-            "the blend of level {number} along axis {axis} is {}, more than half the work chunk, {}",
+            "the blend of level {number}, axis {axis}, is {}, more than half its work chunk, {}",
             level.blend[axis], level.chunk[axis]
         );
         let halves: Vec<u64> = level

@@ -35,9 +35,7 @@ fn limited(given: &[u64], name: &str) -> Result<(), ApplyError> {
     let Some(extent) = given.iter().find(|&&extent| extent > EXTENT_MAX) else { return Ok(()) };
     Err(ApplyError::new(
         ErrorCode::TooLarge,
-        format!(
-            "{name} has {extent} voxels along an axis, more than the {EXTENT_MAX} that are supported"
-        ),
+        format!("{name} has {extent} voxels along an axis, more than the {EXTENT_MAX} supported"),
     ))
 }
 

@@ -110,7 +110,8 @@ proptest! {
         let lengths: Vec<u64> = reads.iter().map(|axis| axis.len() as u64).collect();
         let read: Vec<u8> = Region::whole(&lengths).positions().flat_map(|place| {
             let index: Vec<u64> =
-                place.iter().zip(&reads).map(|(&place, axis)| axis[usize::try_from(place).unwrap()]).collect();
+                place.iter().zip(&reads).map(|(&place, axis)| axis[usize::try_from(place).unwrap()])
+                    .collect();
             element(&index)
         }).collect();
         let padded: Vec<u64> = spans.iter().map(|span| span.length()).collect();
@@ -119,7 +120,8 @@ proptest! {
         fill_padded(&read, &windows, &[9, 9], &mut out).unwrap();
         for (at, found) in Region::whole(&padded).positions().zip(out.chunks(2)) {
             let index: Option<Vec<u64>> = at.iter().zip(&spans).zip(&shape)
-                .map(|((&at, span), &extent)| rule.index(span.start + at.cast_signed(), extent)).collect();
+                .map(|((&at, span), &extent)| rule.index(span.start + at.cast_signed(), extent))
+                .collect();
             prop_assert_eq!(found, index.map_or([9, 9], |index| element(&index)));
         }
     }

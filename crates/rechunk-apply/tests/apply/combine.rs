@@ -1,4 +1,4 @@
-//! What a plan computes is what the reference computes, voxel by voxel.
+//! A plan computes the values of the reference, voxel by voxel.
 
 use proptest::prelude::*;
 use rechunk_apply::{ApplySpec, prepare};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use rechunk_apply::{SourceGrid, VoxelBox, Way, prepare};
+use rechunk_apply::{SourceGrid, Span, VoxelBox, Way, prepare};
 use rechunk_grid::{DataType, Region};
 
 use crate::reference::jobs;
@@ -31,7 +31,8 @@ proptest! {
             prop_assert_eq!(&found, &expected);
             requests += found.len() as u64;
             for ordinal in found {
-                let feeds: Vec<u64> = plan.feeds(&tasks[usize::try_from(ordinal).unwrap()]).ordinals().collect();
+                let task = &tasks[usize::try_from(ordinal).unwrap()];
+                let feeds: Vec<u64> = plan.feeds(task).ordinals().collect();
                 prop_assert!(feeds.contains(&(number as u64)));
             }
         }
@@ -114,9 +115,10 @@ proptest! {
                 by_call += reads(&tile.read);
                 input += tile.read.elements();
                 boxes[0] += 1;
-                assert!(tile.read.shape().iter().zip(plan.op_input_shape_max()).all(|(a, b)| *a <= b));
+                let most = plan.op_input_shape_max();
+                assert!(tile.read.shape().iter().zip(most).all(|(found, most)| *found <= most));
                 hull = Some(hull.take().map_or(tile.read.clone(), |hull| VoxelBox::new(
-                    hull.axes.iter().zip(&tile.read.axes).map(|(one, two)| rechunk_apply::Span::new(
+                    hull.axes.iter().zip(&tile.read.axes).map(|(one, two)| Span::new(
                         one.start.min(two.start), one.end.max(two.end))))));
                 Ok::<_, ()>(rechunk_apply::OpOutput::Cropped(
                     vec![1; usize::try_from(tile.task_box.elements()).unwrap()]))
@@ -155,9 +157,10 @@ proptest! {
         }
         let covered = plan.covered(plan.kept());
         let tasks: BTreeSet<Vec<u64>> = parities.values().flatten()
-            .flat_map(|task| task.intersect(plan.kept()).to_region().unwrap().positions().collect::<Vec<_>>())
+            .flat_map(|task| task.intersect(plan.kept()).to_region().unwrap().positions())
             .collect();
-        let product = covered.iter().map(|spans| spans.iter().map(|span| span.length()).sum::<u64>());
+        let length = |spans: &Vec<Span>| spans.iter().map(|span| span.length()).sum::<u64>();
+        let product = covered.iter().map(length);
         prop_assert_eq!(tasks.len() as u64, product.product::<u64>());
     }
 }

@@ -325,8 +325,7 @@ fn modes() -> impl Strategy<Value = Mode> {
     prop_oneof![Just(Mode::Linear), Just(Mode::Quadratic), Just(Mode::Max)]
 }
 
-/// One axis: work chunks, crops and blends of `levels`, bottom first; the number of top chunks, how
-/// far the last is cut, gap, array chunk, start, reduction.
+/// One axis of a job: work chunks, crops and blends, bottom first, and where the box is.
 #[derive(Debug, Clone)]
 pub(crate) struct AxisSpec {
     pub(crate) chunks: Vec<u64>,
