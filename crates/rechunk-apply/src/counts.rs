@@ -326,6 +326,17 @@ impl ApplyPlan {
     }
 
     /// Exact reads of a source.
+    ///
+    /// ```
+    /// use rechunk_apply::{ApplySpec, LevelSpec, SourceGrid, prepare};
+    /// use rechunk_grid::DataType;
+    /// let level = LevelSpec::new([32]).crop([1]);
+    /// let plan = prepare(&ApplySpec::new(&[96], &[32], DataType::Uint8, vec![level]))?;
+    /// let source = SourceGrid { shape: vec![96], chunk: vec![32] };
+    /// // Its own chunk, and those beside it.
+    /// assert_eq!(plan.source_reads(&source)?.by_call, 2 + 3 + 2);
+    /// # Ok::<(), rechunk_apply::ApplyError>(())
+    /// ```
     pub fn source_reads(&self, source: &SourceGrid) -> Result<SourceReads, ApplyError> {
         let rank = self.rank();
         if source.shape.len() != rank || source.chunk.len() != rank {

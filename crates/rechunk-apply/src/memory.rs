@@ -88,6 +88,15 @@ impl ApplyPlan {
 
     /// Memory of tasks. `source_item_bytes` is the sum over all sources that the operation reads,
     /// `scratch_bytes` what one call takes beside its input and its result.
+    ///
+    /// ```
+    /// use rechunk_apply::{ApplySpec, LevelSpec, prepare};
+    /// use rechunk_grid::DataType;
+    /// let level = LevelSpec::new([64, 64]).crop([2, 2]);
+    /// let plan = prepare(&ApplySpec::new(&[640, 640], &[64, 64], DataType::Uint8, vec![level]))?;
+    /// assert_eq!(plan.memory(4, 1000).task_bytes, 68 * 68 * (4 + 1) + 1000);
+    /// # Ok::<(), rechunk_apply::ApplyError>(())
+    /// ```
     pub fn memory(&self, source_item_bytes: u64, scratch_bytes: u64) -> TaskMemory {
         let item = self.data_type().item_bytes();
         let input = saturated(self.op_input_shape_max().into_iter(), source_item_bytes);

@@ -118,6 +118,18 @@ impl ApplyPlan {
     }
 
     /// Tasks whose blocks meet `window`: those a pull task of that box needs, in constant time.
+    ///
+    /// ```
+    /// use rechunk_apply::{ApplySpec, LevelSpec, Mode, prepare};
+    /// use rechunk_grid::DataType;
+    /// let level = LevelSpec::new([8]).blend([2], Mode::Linear);
+    /// let plan = prepare(&ApplySpec::new(&[80], &[5], DataType::Uint8, vec![level]))?;
+    /// // Voxels 5 to 9: of the work chunks at 0 and at 8, which overlap in 6 to 9.
+    /// let window = plan.reduction(1);
+    /// assert_eq!(plan.contributors(&window).ordinals().collect::<Vec<_>>(), [0, 1]);
+    /// assert_eq!(plan.feeds(&plan.task(0)).ordinals().collect::<Vec<_>>(), [0, 1]);
+    /// # Ok::<(), rechunk_apply::ApplyError>(())
+    /// ```
     pub fn contributors(&self, window: &VoxelBox) -> IndexBox {
         let window = window.intersect(&self.kept);
         let axes = self.tiles.iter().zip(&window.axes);

@@ -24,6 +24,31 @@ fn source_reads_are_those_of_the_table() {
     }
 }
 
+/// Many reads that lie before, in and behind a source, of which most are alike.
+#[test]
+fn reads_beyond_a_source_are_none() {
+    for (chunk, crop, scale) in [(4, 0, (1, 1)), (3, 2, (2, 1)), (5, 3, (1, 3)), (7, 1, (3, 1))] {
+        let level = LevelSpec::new([chunk]).crop([crop]);
+        let mut spec = ApplySpec::without_target(&[1], DataType::Uint8, vec![level]);
+        spec.region = rechunk_apply::BoxSpec::voxels([(-101, 207)]);
+        spec.scale = vec![scale.into()];
+        let plan = prepare(&spec).unwrap();
+        for (extent, chunk) in [(1, 1), (10, 3), (100, 7), (500, 11)] {
+            let reads = |ordinal: u64| {
+                let read = plan.task_read(&plan.task(ordinal)).axes[0];
+                let met = |at: &i64| (read.start..read.end).contains(at);
+                let inside: std::collections::BTreeSet<i64> =
+                    (0..extent).filter(met).map(|at| at / chunk).collect();
+                inside.len() as u64
+            };
+            let expected: u64 = (0..plan.task_count()).map(reads).sum();
+            let [extent, chunk] = [extent, chunk].map(i64::cast_unsigned);
+            let source = SourceGrid { shape: vec![extent], chunk: vec![chunk] };
+            assert_eq!(plan.source_reads(&source).unwrap().by_call, expected);
+        }
+    }
+}
+
 #[test]
 fn levels_read_little_twice() {
     let levels = vec![
