@@ -118,7 +118,9 @@ impl ExactSum {
             (&mut self.negative_infinities, other.negative_infinities),
             (&mut self.nan, other.nan),
         ];
-        counts.into_iter().for_each(|(count, other)| *count = count.saturating_add(other));
+        for (count, other) in counts {
+            *count = count.saturating_add(other);
+        }
     }
 
     /// Moves carries on: each digit but the last is from 0 to 2^32 - 1 afterwards.

@@ -7,13 +7,13 @@ use crate::error::OpError;
 use crate::info::OperationInfo;
 use crate::operation::Operation;
 use crate::settings::{Settings, nearest, shortened};
-use crate::{filters, pointwise};
+use crate::{filters, pointwise, statistics};
 
 /// Builds an operation from settings that it knows.
 type Build = fn(&Settings<'_>) -> Result<Arc<dyn Operation>, OpError>;
 
 /// All operations, in the order of the documentation.
-const OPERATIONS: [(&OperationInfo, Build); 13] = [
+const OPERATIONS: [(&OperationInfo, Build); 27] = [
     (&pointwise::identity::INFO, pointwise::identity::build),
     (&pointwise::cast::INFO, pointwise::cast::build),
     (&pointwise::rescale::INFO, pointwise::rescale::build),
@@ -26,7 +26,21 @@ const OPERATIONS: [(&OperationInfo, Build); 13] = [
     (&pointwise::table::REMAP_LABELS, pointwise::table::build_remap_labels),
     (&pointwise::mask::MASK, pointwise::mask::build_mask),
     (&pointwise::mask::WHERE_MISSING, pointwise::mask::build_where_missing),
+    (&filters::mean::INFO, filters::mean::build),
     (&filters::gaussian::INFO, filters::gaussian::build),
+    (&filters::median::INFO, filters::median::build),
+    (&filters::extremes::MIN, filters::extremes::build_min),
+    (&filters::extremes::MAX, filters::extremes::build_max),
+    (&filters::extremes::OPEN, filters::extremes::build_open),
+    (&filters::extremes::CLOSE, filters::extremes::build_close),
+    (&filters::derivative::SOBEL, filters::derivative::build_sobel),
+    (&filters::derivative::GRADIENT_MAGNITUDE, filters::derivative::build_gradient_magnitude),
+    (&filters::derivative::LAPLACIAN, filters::derivative::build_laplacian),
+    (&filters::dog::INFO, filters::dog::build),
+    (&statistics::histogram::INFO, statistics::histogram::build),
+    (&statistics::summary::INFO, statistics::summary::build),
+    (&statistics::unique::INFO, statistics::unique::build),
+    (&statistics::checksum::INFO, statistics::checksum::build),
 ];
 
 /// Descriptions of all operations, in the order of the documentation.

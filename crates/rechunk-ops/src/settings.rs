@@ -123,8 +123,8 @@ impl<'a> Settings<'a> {
         }
         let axes = self.text(key)?.split(',').map(|text| text.trim().parse().ok());
         let axes: Option<Vec<usize>> = axes.collect();
-        let mut axes =
-            axes.ok_or_else(|| self.bad(key, "it takes `all`, or positions of axes from 0"))?;
+        let wanted = "it takes `all`, or positions of axes from 0, slowest first";
+        let mut axes = axes.ok_or_else(|| self.bad(key, wanted))?;
         axes.sort_unstable();
         axes.dedup();
         Ok(Some(axes))

@@ -36,6 +36,8 @@ pub trait Statistic: fmt::Debug + Send + Sync {
 pub enum Partial {
     /// Counts of a histogram.
     Histogram {
+        /// Type of an element.
+        data_type: DataType,
         /// Elements in each bin.
         counts: Vec<u64>,
         /// Elements below the first bin.
@@ -46,7 +48,7 @@ pub enum Partial {
         nan: u64,
     },
     /// Extremes and sum.
-    Summary(SummaryPart),
+    Summary(Box<SummaryPart>),
     /// Values that occur.
     Unique {
         /// Type of an element.
@@ -92,5 +94,5 @@ pub enum Sum {
     /// Sum of integers, in decimal digits (they may need more than 64 bits).
     Integer(String),
     /// Sum of floats.
-    Float(ExactSum),
+    Float(Box<ExactSum>),
 }

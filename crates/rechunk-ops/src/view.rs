@@ -156,6 +156,33 @@ impl TaskContext {
     }
 }
 
+/// Calls `each` with every row that `context` keeps of a box of `shape`: its index over the axes
+/// before the last, and where its elements are. A scalar is a row of one element.
+pub(crate) fn for_kept_rows(
+    shape: &[u64],
+    context: &TaskContext,
+    mut each: impl FnMut(&[usize], Range<usize>) -> Result<(), OpError>,
+) -> Result<(), OpError> {
+    let (shape, keep) = (extents(shape), context.ranges());
+    let (Some(&extent), Some(last)) = (shape.last(), keep.last()) else { return each(&[], 0..1) };
+    if keep.iter().any(Range::is_empty) {
+        return Ok(());
+    }
+    let axes = shape.len() - 1;
+    let mut index: Vec<_> = keep[..axes].iter().map(|keep| keep.start).collect();
+    loop {
+        let row = index.iter().zip(&shape).fold(0, |row, (at, extent)| row * extent + at);
+        each(&index, row * extent + last.start..row * extent + last.end)?;
+        let Some(axis) = (0..axes).rev().find(|&axis| index[axis] + 1 < keep[axis].end) else {
+            return Ok(());
+        };
+        index[axis] += 1;
+        for later in axis + 1..axes {
+            index[later] = keep[later].start;
+        }
+    }
+}
+
 /// Extents as `usize`; those of a box that was addressed fit.
 pub(crate) fn extents(shape: &[u64]) -> Vec<usize> {
     shape.iter().map(|&extent| usize::try_from(extent).unwrap_or(usize::MAX)).collect()

@@ -164,8 +164,8 @@ fn run_chain<T: Copy, C: Pod, F: LineFilter<C>>(
     strips: &mut Strips<C>,
 ) {
     first_axis(job, chain, sizes, input, planes, load, block, strips);
-    for axis in sizes.lead + 1..job.shape.len() {
-        if let Some(filter) = &chain[axis] {
+    for (axis, filter) in chain.iter().enumerate().skip(sizes.lead + 1) {
+        if let Some(filter) = filter {
             later_axis(job, filter, sizes.lead, axis, block, strips);
         }
     }

@@ -131,7 +131,9 @@ impl Job<'_> {
             // A scalar is a line of one element.
             shape.push(1);
             keep.push(0..1);
-            chains.iter_mut().for_each(|chain| chain.push(None));
+            for chain in &mut chains {
+                chain.push(None);
+            }
         }
         let job = Filtered { input, shape: &shape, keep: &keep, chains: &chains };
         let combine = self.linear.combine;

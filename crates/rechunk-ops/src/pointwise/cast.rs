@@ -187,6 +187,7 @@ impl Cast {
         Ok(())
     }
 
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as other types")]
     fn store_bool(&self, block: &Block, out: &mut [u8]) -> Result<(), OpError> {
         let out = out.iter_mut();
         match block {

@@ -16,6 +16,7 @@ pub(crate) const INFO: OperationInfo =
 #[derive(Debug)]
 struct Identity;
 
+#[expect(clippy::unnecessary_wraps, reason = "as all builders")]
 pub(crate) fn build(_settings: &Settings<'_>) -> Result<Arc<dyn Operation>, OpError> {
     Ok(Arc::new(Identity))
 }

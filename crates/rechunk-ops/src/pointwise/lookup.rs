@@ -28,8 +28,10 @@ impl Lookup {
         if let (Some(span), Some(first)) = (span, keys.first()) {
             dense = vec![NONE; span + 1];
             for (key, position) in keys.iter().zip(0..) {
-                let slot = usize::try_from(key - first).ok().and_then(|at| dense.get_mut(at));
-                slot.into_iter().for_each(|slot| *slot = position);
+                let at = usize::try_from(key - first).ok();
+                if let Some(slot) = at.and_then(|at| dense.get_mut(at)) {
+                    *slot = position;
+                }
             }
         }
         Self { keys, dense }

@@ -28,6 +28,7 @@ fn store<T: Element>(operation: &str, values: &[f64], out: &mut [u8]) -> Result<
     Ok(())
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as those of other types")]
 fn store_bool(_operation: &str, values: &[f64], out: &mut [u8]) -> Result<(), OpError> {
     for (out, &value) in out.iter_mut().zip(values) {
         *out = u8::from(value != 0.0);
