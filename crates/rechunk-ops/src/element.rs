@@ -93,6 +93,13 @@ pub(crate) trait Element: Pod + PartialOrd + std::fmt::Debug + Send + Sync {
     /// The element of a key.
     fn from_key(key: Self::Key) -> Self;
 
+    /// The element, or the one NaN for any NaN. Compares bits: a compiler may take a choice between
+    /// floats for none, because it counts all NaN as equal.
+    #[inline]
+    fn with_one_nan(self) -> Self {
+        self
+    }
+
     /// Whether it is not a number.
     #[inline]
     #[expect(clippy::eq_op, reason = "only NaN differs from itself")]
@@ -189,6 +196,14 @@ integers! {
 
 macro_rules! float_keys {
     ($key:ty, $float:ty) => {
+        #[inline]
+        fn with_one_nan(self) -> Self {
+            const SIGN: $key = 1 << (<$key>::BITS - 1);
+            let bits = self.to_bits();
+            let is_nan = bits & !SIGN > <$float>::INFINITY.to_bits();
+            Self::from_bits(if is_nan { <$float>::NAN.to_bits() } else { bits })
+        }
+
         #[inline]
         fn to_key(self) -> $key {
             const SIGN: $key = 1 << (<$key>::BITS - 1);

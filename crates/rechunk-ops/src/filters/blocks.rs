@@ -73,7 +73,9 @@ impl Sizes {
         let strips = (lead..shape.len()).map(|axis| {
             let lines: usize = shape[axis + 1..].iter().product();
             let rows = if axis == lead { planes } else { shape[axis] } + 2 * reaches[axis];
-            rows.saturating_mul(strip_lines(rows, lines, item_bytes))
+            // Fewer rows, at the end of a box, leave room for more lines.
+            let fewest = rows.saturating_mul(STRIP_LINES_MIN.min(lines));
+            rows.saturating_mul(lines).min(fewest.max(STRIP_BYTES / item_bytes))
         });
         Self { lead, planes, slab, strip: strips.max().unwrap_or(0) }
     }

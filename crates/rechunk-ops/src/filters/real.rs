@@ -49,7 +49,7 @@ impl Real for f32 {
 
     #[inline]
     fn store<T: Element>(self) -> T {
-        if self.is_nan() { T::NAN.unwrap_or(T::ZERO) } else { T::from_f32(self) }
+        T::from_f32(self).with_one_nan()
     }
 
     #[inline]
@@ -76,7 +76,7 @@ impl Real for f64 {
 
     #[inline]
     fn store<T: Element>(self) -> T {
-        if self.is_nan() { T::NAN.unwrap_or(T::ZERO) } else { T::from_f64(self) }
+        T::from_f64(self).with_one_nan()
     }
 
     #[inline]
