@@ -1,0 +1,511 @@
+//! Elements of all types that operations take.
+
+use bytemuck::Pod;
+use half::f16;
+use rechunk_grid::DataType;
+
+use crate::error::OpError;
+
+/// A value of any type, exactly.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Wide {
+    Int(i128),
+    Float(f64),
+}
+
+impl Wide {
+    /// The nearest float.
+    pub(crate) fn to_f64(self) -> f64 {
+        match self {
+            Self::Int(value) => value as f64,
+            Self::Float(value) => value,
+        }
+    }
+}
+
+/// Unsigned integers of the width of an element.
+pub(crate) trait Key: Pod + Ord + Send + Sync + std::fmt::Debug {
+    const MIN: Self;
+    const MAX: Self;
+
+    /// The same number of 64 bits.
+    fn to_u64(self) -> u64;
+
+    /// The low bits of a number.
+    fn from_u64(value: u64) -> Self;
+}
+
+macro_rules! keys {
+    ($($key:ty),*) => {$(
+        impl Key for $key {
+            const MIN: Self = <$key>::MIN;
+            const MAX: Self = <$key>::MAX;
+
+            #[inline]
+            fn to_u64(self) -> u64 {
+                self.into()
+            }
+
+            #[inline]
+            #[expect(clippy::allow_attributes, reason = "one of four types is not truncated")]
+            #[allow(clippy::cast_possible_truncation, reason = "the low bits are meant")]
+            fn from_u64(value: u64) -> Self {
+                value as $key
+            }
+        }
+    )*};
+}
+
+keys!(u8, u16, u32, u64);
+
+/// An element. `bool` is `u8` of 0 and 1.
+pub(crate) trait Element: Pod + PartialOrd + std::fmt::Debug + Send + Sync {
+    /// Unsigned integer of the same width.
+    type Key: Key;
+    const IS_FLOAT: bool;
+    const ZERO: Self;
+    const ONE: Self;
+    const NAN: Option<Self>;
+
+    /// The nearest 64-bit float: exact but for integers beyond 2^53.
+    fn to_f64(self) -> f64;
+
+    /// The nearest 32-bit float.
+    fn to_f32(self) -> f32;
+
+    /// The nearest element, ties to even. Integers saturate, and NaN becomes 0.
+    fn from_f64(value: f64) -> Self;
+
+    /// The nearest element, as [`Element::from_f64`].
+    fn from_f32(value: f32) -> Self {
+        Self::from_f64(value.into())
+    }
+
+    /// The value, exactly.
+    fn to_wide(self) -> Wide;
+
+    /// The element of this integer; for floats, the nearest. `None` if it is out of range.
+    fn from_int(value: i128) -> Option<Self>;
+
+    /// An integer that ascends as the elements do: -0 before 0, NaN last.
+    fn to_key(self) -> Self::Key;
+
+    /// The element of a key.
+    fn from_key(key: Self::Key) -> Self;
+
+    /// The element, or the one NaN for any NaN. Compares bits: a compiler may take a choice between
+    /// floats for none, because it counts all NaN as equal.
+    #[inline]
+    fn with_one_nan(self) -> Self {
+        self
+    }
+
+    /// Whether it is not a number.
+    #[inline]
+    #[expect(clippy::eq_op, reason = "only NaN differs from itself")]
+    fn is_nan(self) -> bool {
+        self != self
+    }
+}
+
+/// Rounds to an integer, ties to even. Vectorises without instructions of SSE4.1.
+#[inline]
+pub(crate) fn round_even(value: f64) -> f64 {
+    /// From here on a float has no fraction.
+    const WHOLE_FROM: f64 = 4_503_599_627_370_496.0;
+    if value.abs() < WHOLE_FROM {
+        let shift = WHOLE_FROM.copysign(value);
+        (value + shift) - shift
+    } else {
+        value
+    }
+}
+
+macro_rules! integers {
+    ($($integer:ty, $key:ty, $flip:expr);* $(;)?) => {$(
+        impl Element for $integer {
+            type Key = $key;
+            const IS_FLOAT: bool = false;
+            const ZERO: Self = 0;
+            const ONE: Self = 1;
+            const NAN: Option<Self> = None;
+
+            #[inline]
+            #[expect(clippy::allow_attributes, reason = "lossless for some of the types")]
+            #[allow(clippy::cast_lossless, reason = "of one macro for all widths")]
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+
+            #[inline]
+            #[expect(clippy::allow_attributes, reason = "lossless for some of the types")]
+            #[allow(clippy::cast_lossless, reason = "of one macro for all widths")]
+            fn to_f32(self) -> f32 {
+                self as f32
+            }
+
+            #[inline]
+            #[expect(clippy::allow_attributes, reason = "the sign is lost for some of the types")]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "casts of floats saturate, NaN becomes 0"
+            )]
+            fn from_f64(value: f64) -> Self {
+                round_even(value) as $integer
+            }
+
+            #[inline]
+            fn to_wide(self) -> Wide {
+                Wide::Int(self.into())
+            }
+
+            #[inline]
+            fn from_int(value: i128) -> Option<Self> {
+                Self::try_from(value).ok()
+            }
+
+            #[inline]
+            fn to_key(self) -> $key {
+                <$key>::from_ne_bytes(self.to_ne_bytes()) ^ $flip
+            }
+
+            #[inline]
+            fn from_key(key: $key) -> Self {
+                Self::from_ne_bytes((key ^ $flip).to_ne_bytes())
+            }
+
+            #[inline]
+            fn is_nan(self) -> bool {
+                false
+            }
+        }
+    )*};
+}
+
+integers! {
+    u8, u8, 0;
+    u16, u16, 0;
+    u32, u32, 0;
+    u64, u64, 0;
+    i8, u8, 1 << 7;
+    i16, u16, 1 << 15;
+    i32, u32, 1 << 31;
+    i64, u64, 1 << 63;
+}
+
+macro_rules! float_keys {
+    ($key:ty, $float:ty) => {
+        #[inline]
+        fn with_one_nan(self) -> Self {
+            const SIGN: $key = 1 << (<$key>::BITS - 1);
+            let bits = self.to_bits();
+            let is_nan = bits & !SIGN > <$float>::INFINITY.to_bits();
+            Self::from_bits(if is_nan { <$float>::NAN.to_bits() } else { bits })
+        }
+
+        #[inline]
+        fn to_key(self) -> $key {
+            const SIGN: $key = 1 << (<$key>::BITS - 1);
+            let bits = self.to_bits();
+            let key = if bits & SIGN == 0 { bits | SIGN } else { !bits };
+            if self.is_nan() { <$key>::MAX } else { key }
+        }
+
+        #[inline]
+        fn from_key(key: $key) -> Self {
+            const SIGN: $key = 1 << (<$key>::BITS - 1);
+            let bits = if key & SIGN == 0 { !key } else { key ^ SIGN };
+            if key == <$key>::MAX { <$float>::NAN } else { Self::from_bits(bits) }
+        }
+    };
+}
+
+impl Element for f64 {
+    type Key = u64;
+    const IS_FLOAT: bool = true;
+    const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
+    const NAN: Option<Self> = Some(Self::NAN);
+
+    #[inline]
+    fn to_f64(self) -> f64 {
+        self
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "it is meant to round")]
+    fn to_f32(self) -> f32 {
+        self as f32
+    }
+
+    #[inline]
+    fn from_f64(value: f64) -> Self {
+        value
+    }
+
+    #[inline]
+    fn to_wide(self) -> Wide {
+        Wide::Float(self)
+    }
+
+    #[inline]
+    fn from_int(value: i128) -> Option<Self> {
+        Some(value as Self)
+    }
+
+    float_keys!(u64, f64);
+}
+
+impl Element for f32 {
+    type Key = u32;
+    const IS_FLOAT: bool = true;
+    const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
+    const NAN: Option<Self> = Some(Self::NAN);
+
+    #[inline]
+    fn to_f64(self) -> f64 {
+        self.into()
+    }
+
+    #[inline]
+    fn to_f32(self) -> f32 {
+        self
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "it is meant to round")]
+    fn from_f64(value: f64) -> Self {
+        value as Self
+    }
+
+    #[inline]
+    fn from_f32(value: f32) -> Self {
+        value
+    }
+
+    #[inline]
+    fn to_wide(self) -> Wide {
+        Wide::Float(self.into())
+    }
+
+    #[inline]
+    fn from_int(value: i128) -> Option<Self> {
+        Some(value as Self)
+    }
+
+    float_keys!(u32, f32);
+}
+
+impl Element for f16 {
+    type Key = u16;
+    const IS_FLOAT: bool = true;
+    const ZERO: Self = Self::ZERO;
+    const ONE: Self = Self::ONE;
+    const NAN: Option<Self> = Some(Self::NAN);
+
+    #[inline]
+    fn to_f64(self) -> f64 {
+        self.to_f64()
+    }
+
+    #[inline]
+    fn to_f32(self) -> f32 {
+        self.to_f32()
+    }
+
+    #[inline]
+    fn from_f64(value: f64) -> Self {
+        Self::from_f32(round_to_odd(value))
+    }
+
+    #[inline]
+    fn from_f32(value: f32) -> Self {
+        Self::from_f32(value)
+    }
+
+    #[inline]
+    fn to_wide(self) -> Wide {
+        Wide::Float(self.to_f64())
+    }
+
+    #[inline]
+    fn from_int(value: i128) -> Option<Self> {
+        // From 65520 on, integers round to an infinity: those below are exact as 64-bit floats.
+        (value.unsigned_abs() < 65_520).then(|| Element::from_f64(value as f64))
+    }
+
+    float_keys!(u16, f16);
+}
+
+/// Rounds to a 32-bit float: to the neighbour whose last bit is set, if it is not exact. Rounding
+/// that to 16 bits rounds `value` once (Boldo and Melquiond, "Emulation of FMA and correctly
+/// rounded sums: proved algorithms using rounding to odd", 2008).
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "it is meant to round")]
+fn round_to_odd(value: f64) -> f32 {
+    let near = value as f32;
+    let back = f64::from(near);
+    if near.is_nan() || back.total_cmp(&value).is_eq() || near.to_bits() & 1 == 1 {
+        return near;
+    }
+    let bits = near.to_bits();
+    f32::from_bits(if back.abs() > value.abs() { bits.wrapping_sub(1) } else { bits | 1 })
+}
+
+/// Whether operations take elements of this type.
+pub(crate) fn is_supported(data_type: DataType) -> bool {
+    SUPPORTED.contains(&data_type)
+}
+
+/// Types that operations take.
+pub(crate) const SUPPORTED: [DataType; 12] = [
+    DataType::Bool,
+    DataType::Uint8,
+    DataType::Uint16,
+    DataType::Uint32,
+    DataType::Uint64,
+    DataType::Int8,
+    DataType::Int16,
+    DataType::Int32,
+    DataType::Int64,
+    DataType::Float16,
+    DataType::Float32,
+    DataType::Float64,
+];
+
+/// Whether elements are floats.
+pub(crate) fn is_float(data_type: DataType) -> bool {
+    matches!(data_type, DataType::Float16 | DataType::Float32 | DataType::Float64)
+}
+
+/// Refusal of a type that no operation takes.
+pub(crate) fn unsupported(operation: &str, data_type: DataType) -> OpError {
+    let names: Vec<_> = SUPPORTED.iter().map(|data_type| data_type.name()).collect();
+    let reason = format!("it takes {}", names.join(", "));
+    OpError::DataType { operation: operation.to_owned(), data_type, reason }
+}
+
+/// Runs an expression with `$T` as the Rust type of elements; returns the refusal of other types
+/// from the function around it.
+macro_rules! for_elements {
+    ($operation:expr, $data_type:expr, $T:ident => $run:expr) => {{
+        use ::rechunk_grid::DataType;
+        match $data_type {
+            DataType::Bool | DataType::Uint8 => {
+                type $T = u8;
+                $run
+            }
+            DataType::Uint16 => {
+                type $T = u16;
+                $run
+            }
+            DataType::Uint32 => {
+                type $T = u32;
+                $run
+            }
+            DataType::Uint64 => {
+                type $T = u64;
+                $run
+            }
+            DataType::Int8 => {
+                type $T = i8;
+                $run
+            }
+            DataType::Int16 => {
+                type $T = i16;
+                $run
+            }
+            DataType::Int32 => {
+                type $T = i32;
+                $run
+            }
+            DataType::Int64 => {
+                type $T = i64;
+                $run
+            }
+            DataType::Float16 => {
+                type $T = ::half::f16;
+                $run
+            }
+            DataType::Float32 => {
+                type $T = f32;
+                $run
+            }
+            DataType::Float64 => {
+                type $T = f64;
+                $run
+            }
+            other => return Err($crate::element::unsupported($operation, other)),
+        }
+    }};
+}
+pub(crate) use for_elements;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The nearest half of `value`, ties to even, by search among all of them.
+    fn nearest_half(value: f64) -> f16 {
+        let halves = (0..0x7c00_u16).map(f16::from_bits);
+        let magnitude = value.abs();
+        let near = halves
+            .min_by(|a, b| {
+                let distance = |half: &f16| (half.to_f64() - magnitude).abs();
+                let even = |half: &f16| half.to_bits() & 1;
+                distance(a).total_cmp(&distance(b)).then(even(a).cmp(&even(b)))
+            })
+            .unwrap();
+        let near = if magnitude >= 65_520.0 { f16::INFINITY } else { near };
+        if value.is_sign_negative() { -near } else { near }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn halves_are_rounded_once(bits in 0..0x7bff_u16, shift in -40_i32..=40) {
+            // Around the middle of two halves, where a double rounding goes wrong.
+            let [low, high] = [bits, bits + 1].map(|bits| f16::from_bits(bits).to_f64());
+            let middle = f64::midpoint(low, high);
+            let value = middle * (1.0 + f64::from(shift) * f64::EPSILON);
+            prop_assert_eq!(<f16 as Element>::from_f64(value), nearest_half(value));
+        }
+
+        #[test]
+        fn keys_keep_order_of_floats(a: f32, b: f32) {
+            prop_assert_eq!(a.to_key().cmp(&b.to_key()), a.total_cmp(&b));
+            prop_assert_eq!(f32::from_key(a.to_key()).to_bits(), a.to_bits());
+        }
+
+        #[test]
+        fn keys_keep_order_of_integers(a: i16, b: i16) {
+            prop_assert_eq!(a.to_key().cmp(&b.to_key()), a.cmp(&b));
+            prop_assert_eq!(i16::from_key(a.to_key()), a);
+        }
+
+        #[test]
+        fn rounding_is_to_even(value: f64, near in -1000_i32..1000) {
+            prop_assert_eq!(round_even(value), value.round_ties_even());
+            let half = f64::from(near) / 2.0;
+            prop_assert_eq!(round_even(half), half.round_ties_even());
+        }
+    }
+
+    #[test]
+    fn special_values_convert_by_the_rules() {
+        assert_eq!(u8::from_f64(f64::NAN), 0);
+        assert_eq!(u8::from_f64(f64::INFINITY), 255);
+        assert_eq!(i64::from_f64(1e300), i64::MAX);
+        assert_eq!(i8::from_f64(-128.5), -128);
+        assert_eq!(i8::from_f64(2.5), 2);
+        assert_eq!((-f32::NAN).to_key(), u32::MAX);
+        assert!(f32::from_key(u32::MAX).is_nan());
+        assert_eq!(f32::from_key((-0.0_f32).to_key()).to_bits(), (-0.0_f32).to_bits());
+        assert_eq!(<f16 as Element>::from_int(65_519), Some(f16::MAX));
+        assert_eq!(<f16 as Element>::from_int(65_520), None);
+    }
+}
