@@ -18,14 +18,16 @@ LOOK_SECONDS = 0.2
 """How often it is looked for parts that are done."""
 STOP = "stop"
 """File beside the reports; while it is there, no part is begun."""
+PID = ".pid"
+"""End of the name of a file that says which process has begun a share."""
 
 
 class Beam:
     """A runner with its options.
 
     Workers of Beam return nothing to who has started the pipeline: reports are files, in a directory of this
-    machine, or below the `temp_location` of the options. Where a runner has given up (its local one does
-    when a worker dies), a pipeline of what is missing is run.
+    machine, or below the `temp_location` of the options. Where a runner has given up, or waits for a worker
+    that has died (its local one does), a pipeline of what is missing is run.
     """
 
     name = "beam"
@@ -57,7 +59,7 @@ class Beam:
                         for share, text in reports.new():
                             left.discard(share)
                             yield share, told(text)
-                        if is_over:
+                        if is_over or reports.is_stuck(left):
                             break
                 except BaseException:
                     reports.write(STOP, "")
@@ -80,6 +82,7 @@ class _Reports:
     def __init__(self, temporary: str | None) -> None:
         self.seen: set[str] = set()
         self.is_local = temporary is None
+        self.has_stopped = False
         if temporary is None:
             self.folder = tempfile.mkdtemp(prefix="rechunk-beam-")
         else:
@@ -96,6 +99,19 @@ class _Reports:
                 text = file.read().decode()
             yield int(os.path.basename(found.path).partition(".")[0]), text
 
+    def is_stuck(self, left: set[int]) -> bool:
+        """Says whether a worker of this machine has died, and no other is under way; none begins then."""
+        if not self.is_local:
+            return False
+        begun = {int(name[:-4]) for name in os.listdir(self.folder) if name.endswith(PID)} & left
+        dead = {share for share in begun if not _is_alive(os.path.join(self.folder, f"{share}{PID}"))}
+        if dead and not self.has_stopped:
+            self.has_stopped = True
+            self.write(STOP, "")
+        # Its report may have come since.
+        dead = {share for share in dead if not os.path.exists(os.path.join(self.folder, f"{share}.json"))}
+        return bool(dead) and dead == begun
+
     def write(self, name: str, text: str) -> None:
         write(f"{self.folder}/{name}", text)
 
@@ -109,6 +125,18 @@ class _Reports:
         found = FileSystems.match([f"{self.folder}/*"])[0].metadata_list
         # Whoever begins a part later is to see that it is stopped.
         FileSystems.delete([file.path for file in found if not file.path.endswith(f"/{STOP}")])
+
+
+def _is_alive(path: str) -> bool:
+    """Says whether the process whose number is in a file is there."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            os.kill(int(file.read()), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 class _Job:
@@ -155,6 +183,7 @@ def do_part(share: int, folder: str, work: str, stage: int, of: int) -> None:
     from apache_beam.io.filesystems import FileSystems
 
     if not FileSystems.exists(f"{folder}/{STOP}"):
+        write(f"{folder}/{share}{PID}", str(os.getpid()))
         write(f"{folder}/{share}.json", tell_part(work, stage, share, of))
 
 
