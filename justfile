@@ -80,6 +80,7 @@ test-parts:
 # Parts under a Slurm of their own on this machine (root; Debian's slurm-wlm and munge): two minutes.
 test-engines: build
     tests/engines/slurm.sh
+    crates/rechunk-python/tests/engines
 
 # Cross with every peer, also those that take minutes to install, and note what was found in docs/support.md.
 test-crossings: oracles
