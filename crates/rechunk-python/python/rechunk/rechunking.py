@@ -77,7 +77,7 @@ def rechunk(
     Zarr, an array of NumPy, a path or a URL. `target_chunks` is a tuple, a `dict` by dimension, or for groups and data sets a
     `dict` by variable; of a group only arrays that it names are copied. `max_mem` is the memory of one
     worker. `executor` is what `Plan.execute` takes; by default it is done in this process, with all its
-    cores. `temp_options` are accepted, and nothing is made of them: what lies between is not Zarr.
+    cores. `temp_options` are checked, and nothing is made of them: what lies between is not Zarr.
 
     >>> import rechunk
     >>> done = rechunk.rechunk("sst.zarr", (10, 4, 4), "64MB", "rechunked.zarr")
@@ -91,12 +91,17 @@ def rechunk(
     if array_name is not None:
         target = f"{target.rstrip('/')}/{array_name}"
     if described["node"] == "array":
+        if array_name is None and hasattr(target_store, "create_group"):
+            raise UsageError("Can't rechunk to a group without a name for the array.", hint="give array_name=")
         options = {"chunks": _array_chunks(described, target_chunks)}
         options |= _array_options(target_options or {})
+        _array_options(temp_options or {})
     else:
         if array_name is not None:
-            raise UsageError("array_name is for arrays, and the source is a group")
+            raise UsageError("Can't specify `array_name` when rechunking a Group.", hint="give only target_chunks")
         options = _group_options(source, described, target_chunks, target_options or {})
+        for name in options["var"]:
+            _array_options((temp_options or {}).get(name) or {})
     options["format"] = "zarr2" if described.get("format") == "zarr2" else "zarr3"
     run = {"overwrite": True} if options.pop("overwrite", False) else {}
     if temp_store is not None:
