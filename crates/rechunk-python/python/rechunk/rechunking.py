@@ -88,10 +88,11 @@ def rechunk(
     source, held = spilled(source)
     described = info(source)
     target = locate(target_store)[0]
-    if array_name is not None:
+    is_into_group = hasattr(target_store, "create_group")
+    if array_name is not None and is_into_group:  # of a path it says nothing, as in rechunker
         target = f"{target.rstrip('/')}/{array_name}"
     if described["node"] == "array":
-        if array_name is None and hasattr(target_store, "create_group"):
+        if array_name is None and is_into_group:
             raise UsageError("Can't rechunk to a group without a name for the array.", hint="give array_name=")
         options = {"chunks": _array_chunks(described, target_chunks)}
         options |= _array_options(target_options or {})
