@@ -77,9 +77,11 @@ test-replay MUTATIONS="50000":
 test-parts:
     cargo test --release --workspace --test e2e -- --ignored --show-output parts::
 
-# Parts under a Slurm of their own on this machine (root; Debian's slurm-wlm and munge): two minutes.
+# Parts under a Slurm of their own on this machine (root; Debian's slurm-wlm and munge), and each engine from Python,
+# which is installed: a quarter of an hour.
 test-engines: build
     tests/engines/slurm.sh
+    crates/rechunk-python/tests/engines
 
 # Cross with every peer, also those that take minutes to install, and note what was found in docs/support.md.
 test-crossings: oracles

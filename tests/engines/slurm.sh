@@ -3,72 +3,12 @@
 # as it should be, and with a part that is killed. Needs root, and Debian's slurm-wlm and munge. A minute.
 #
 #   slurm.sh [PROGRAM]     the rechunk that the jobs run [target/release/rechunk]
-set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root"
 program=$(realpath "${1:-target/release/rechunk}")
-for needed in slurmctld slurmd munged sbatch; do
-    command -v "$needed" >/dev/null || PATH=$PATH:/usr/sbin
-    command -v "$needed" >/dev/null || {
-        echo "slurm.sh: there is no $needed: apt-get install --no-install-recommends slurm-wlm munge" >&2
-        exit 2
-    }
-done
-[ "$(id -u)" = 0 ] || { echo "slurm.sh: only root can start a Slurm" >&2; exit 2; }
-
-here=$(mktemp -d)
-export SLURM_CONF=$here/slurm.conf PATH=$here/bin:$PATH
-mkdir -p "$here"/{bin,state,spool,log}
+[ -n "${SLURM_HERE:-}" ] || exec tests/engines/with_slurm.sh tests/engines/slurm.sh "$program"
+here=$SLURM_HERE
 ln -s "$program" "$here/bin/rechunk"
-host=$(hostname -s)
-
-install -d -o munge -g munge -m 755 /run/munge
-if ! [ -s /etc/munge/munge.key ]; then
-    head -c 1024 /dev/urandom >/etc/munge/munge.key
-    chown munge: /etc/munge/munge.key
-    chmod 400 /etc/munge/munge.key
-fi
-munged=""
-if ! munge -n >/dev/null 2>&1; then
-    su -s /bin/sh munge -c "$(command -v munged) --force"
-    munged=yes
-fi
-cat >"$SLURM_CONF" <<CONF
-ClusterName=rechunk
-SlurmctldHost=$host(127.0.0.1)
-CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
-SlurmUser=root
-SlurmdUser=root
-AuthInfo=cred_expire=5
-StateSaveLocation=$here/state
-SlurmdSpoolDir=$here/spool
-SlurmctldPidFile=$here/slurmctld.pid
-SlurmdPidFile=$here/slurmd.pid
-SlurmctldLogFile=$here/log/slurmctld.log
-SlurmdLogFile=$here/log/slurmd.log
-ProctrackType=proctrack/pgid
-TaskPlugin=task/none
-SchedulerParameters=sched_interval=1,bf_interval=1
-SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
-NodeName=$host NodeAddr=127.0.0.1 CPUs=$(nproc) State=UNKNOWN
-PartitionName=main Nodes=$host Default=YES MaxTime=INFINITE State=UP
-CONF
-stop() {
-    scancel -u root 2>/dev/null || true
-    scontrol shutdown 2>/dev/null || true
-    [ -z "$munged" ] || pkill -u munge munged || true
-    sleep 1
-    rm -rf "$here"
-}
-trap stop EXIT
-slurmctld -c
-slurmd -N "$host"
-for _ in $(seq 60); do
-    sinfo -h -o %T 2>/dev/null | grep -q idle && break
-    sleep 1
-done
-sinfo -h -o %T | grep -q idle || { tail "$here"/log/*.log >&2; exit 1; }
 
 # Waits until for five seconds no job is left but those that wait for others.
 settle() {

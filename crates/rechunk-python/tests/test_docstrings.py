@@ -10,9 +10,11 @@ import pytest
 
 MODULES = [
     "rechunk",
+    "rechunk.arrays",
     "rechunk.calls",
     "rechunk.compat.rechunker",
     "rechunk.compat.rechunker.algorithm",
+    "rechunk.compat.rechunker.api",
     "rechunk.errors",
     "rechunk.locations",
     "rechunk.planned",

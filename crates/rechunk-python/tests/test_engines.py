@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import engine_cases
 import pytest
 import rechunk
 from conftest import BUCKET, files
-from rechunk.engines import run_part, worker
+from rechunk import errors
+from rechunk.engines import driver, run_part, worker
 
 Cli = Callable[..., dict[str, Any]]
 OPTIONS: dict[str, Any] = {
@@ -27,26 +30,18 @@ OPTIONS: dict[str, Any] = {
     "workers": 2,
 }
 WORDS = ["--chunks=-1,16,16", "--strategy=push-pull", "--max-mem=2700000", "--threads=1", "--workers=2"]
+DRIVEN = ("processes", *engine_cases.PACKAGES, "slurm")
+"""Engines that are driven by a process of its own, which starts them."""
 
 
-@pytest.fixture(scope="session")
-def client() -> Iterator[Any]:
-    from distributed import Client, LocalCluster
-
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
-    ) as cluster, Client(cluster) as client:
-        yield client
-
-
-def engines(client: Any) -> dict[str, Callable[[], Any]]:
-    return {
-        "threads": lambda: "threads",
-        "a thread pool": lambda: ThreadPoolExecutor(2),
-        "a process pool": lambda: ProcessPoolExecutor(2, mp_context=get_context("spawn")),
-        "a forked pool": lambda: ProcessPoolExecutor(2, mp_context=get_context("fork")),
-        "dask": lambda: client,
-    }
+@pytest.fixture(scope="module", params=engine_cases.NAMES)
+def engine(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Each engine, started once for all tests; those that are not here are skipped."""
+    reason = engine_cases.lacks(request.param)
+    if reason is not None:
+        pytest.skip(reason)
+    with engine_cases.started(request.param) as executor:
+        yield executor
 
 
 def planned_and_run(cli: Cli, source: Any, target: Any, folder: Path) -> dict[str, Any]:
@@ -61,28 +56,24 @@ def moved(report: dict[str, Any]) -> dict[str, Any]:
     return {role: report["traffic"][role] for role in ("source", "intermediate", "target")}
 
 
-def test_every_engine_makes_what_the_command_line_makes(
-    cube: Path, tmp_path: Path, cli: Cli, client: Any
+def test_an_engine_makes_what_the_command_line_makes(
+    cube: Path, tmp_path: Path, cli: Cli, engine: Any
 ) -> None:
     whole = planned_and_run(cli, cube, tmp_path / "cli.zarr", tmp_path)
-    for number, (name, engine) in enumerate(engines(client).items()):
-        target = tmp_path / f"{number}.zarr"
-        executor = engine()
-        told: list[dict[str, Any]] = []
-        report = rechunk.plan(cube, target, **OPTIONS).execute(executor, parts=5, progress=told.append)
-        if isinstance(executor, Executor):
-            executor.shutdown()
-        assert files(target) == files(tmp_path / "cli.zarr"), name
-        assert moved(report) == moved(whole), name
-        assert report["parts"]["count"] == sum(min(5, stage["tasks"]) for stage in whole["plan"]["stages"]) > 5
-        assert told[-1]["tasks_done"] == told[-1]["tasks_total"], name
-        assert not (tmp_path / f"{number}.zarr.rechunk").exists()
+    target = tmp_path / "t.zarr"
+    told: list[dict[str, Any]] = []
+    report = rechunk.plan(cube, target, **OPTIONS).execute(engine, parts=5, progress=told.append)
+    assert files(target) == files(tmp_path / "cli.zarr")
+    assert moved(report) == moved(whole)
+    assert report["parts"]["count"] == sum(min(5, stage["tasks"]) for stage in whole["plan"]["stages"]) > 5
+    assert told[-1]["tasks_done"] == told[-1]["tasks_total"]
+    assert not (tmp_path / "t.zarr.rechunk").exists()
 
 
-def test_engines_reach_object_stores(
-    cube: Path, tmp_path: Path, cli: Cli, client: Any, s3: dict[str, str]
+def test_an_engine_reaches_object_stores(
+    cube: Path, tmp_path: Path, cli: Cli, engine: Any, s3: dict[str, str]
 ) -> None:
-    base = f"s3://{BUCKET}"
+    base = f"s3://{BUCKET}/{tmp_path.name}"
     # Workers were started with another environment: what they need to reach the store goes with the plan.
     store = {
         "endpoint": s3["AWS_ENDPOINT"],
@@ -93,16 +84,80 @@ def test_engines_reach_object_stores(
     }
     rechunk.copy(cube, f"{base}/cube.zarr", store_option=store)
     whole = planned_and_run(cli, f"{base}/cube.zarr", f"{base}/cli.zarr", tmp_path)
-    for number, name in enumerate(("threads", "a process pool", "dask")):
-        engine, target = engines(client)[name], f"{base}/{number}.zarr"
-        plan = rechunk.plan(f"{base}/cube.zarr", target, store_option=store, **OPTIONS)
-        assert "secret" not in plan.to_json()
-        executor = engine()
-        report = plan.execute(executor, parts=4)
-        if isinstance(executor, Executor):
-            executor.shutdown()
-        assert moved(report) == moved(whole), name
-        assert rechunk.verify(f"{base}/cli.zarr", target, store_option=store)["equal"], name
+    plan = rechunk.plan(f"{base}/cube.zarr", f"{base}/t.zarr", store_option=store, **OPTIONS)
+    assert "secret" not in plan.to_json()
+    report = plan.execute(engine, parts=4)
+    assert moved(report) == moved(whole)
+    assert rechunk.verify(f"{base}/cli.zarr", f"{base}/t.zarr", store_option=store)["equal"]
+
+
+def test_an_error_that_lasts_comes_whole(cube: Path, tmp_path: Path, engine: Any) -> None:
+    chunk = sorted(path for path in (cube / "c").rglob("*") if path.is_file())[0]
+    chunk.write_bytes(b"not a chunk")
+    plan = rechunk.plan(cube, tmp_path / "t.zarr", **OPTIONS)
+    with pytest.raises(rechunk.SourceError) as raised:
+        plan.execute(engine, parts=5)
+    assert type(raised.value) is rechunk.SourceError
+    assert raised.value.key is not None and raised.value.key.endswith(chunk.relative_to(cube).as_posix())
+
+
+def test_an_engine_stops_with_its_caller_and_goes_on(cube: Path, tmp_path: Path, engine: Any) -> None:
+    class Enough(Exception):
+        pass
+
+    def enough(state: dict[str, Any]) -> None:
+        if state["parts_done"] == 1:
+            raise Enough
+
+    plan = rechunk.plan(cube, tmp_path / "t.zarr", **OPTIONS)
+    with pytest.raises(Enough):
+        plan.execute(engine, parts=5, progress=enough)
+    assert rechunk.status(tmp_path / "t.zarr")["parts"]
+    plan.execute(engine, parts=5)
+    assert rechunk.verify(cube, tmp_path / "t.zarr")["equal"]
+
+
+@pytest.mark.parametrize("name", (*DRIVEN, "a process pool"))
+def test_a_dead_worker_is_survived(
+    cube: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECHUNK_TEST_DIES", str(tmp_path / "died"))
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent / "dies"))
+    done = drive(name, rechunk.plan(cube, tmp_path / "t.zarr", **OPTIONS), tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "parts: " in done.stdout
+    assert (tmp_path / "died").exists()
+    assert rechunk.verify(cube, tmp_path / "t.zarr")["equal"]
+    assert not (tmp_path / "t.zarr.rechunk").exists()
+
+
+@pytest.mark.parametrize("name", ("threads", *DRIVEN))
+def test_a_dead_driver_goes_on(cube: Path, tmp_path: Path, name: str) -> None:
+    target = tmp_path / "t.zarr"
+    died = drive(name, rechunk.plan(cube, target, **OPTIONS), tmp_path, dies_at="2")
+    assert died.returncode == -signal.SIGKILL, died.stderr
+    assert rechunk.status(target)["state"] == "open"
+    plan = rechunk.Plan.from_json((tmp_path / "plan.json").read_text())
+    # Another engine may go on as well: this one was started before in this process, or is threads.
+    report = plan.execute("threads", parts=5) if name in ("dask", "threads") else plan.execute(name, parts=5)
+    assert report["parts"]["traffic"]["source"]["get_requests"] == 0, "stage 0 was marked"
+    assert rechunk.verify(cube, target)["equal"]
+
+
+def drive(name: str, plan: rechunk.Plan, folder: Path, dies_at: str = "never") -> Any:
+    """Has a process of its own do a plan by an engine."""
+    reason = engine_cases.lacks(name)
+    if reason is not None:
+        pytest.skip(reason)
+    (folder / "plan.json").write_text(plan.to_json())
+    command = [sys.executable, engine_cases.__file__, name, str(folder / "plan.json"), dies_at]
+    # What it says goes to files: what an engine leaves behind would hold pipes open.
+    with open(folder / "stdout", "w+") as out, open(folder / "stderr", "w+") as err:
+        done = subprocess.run(command, cwd=folder, stdout=out, stderr=err, timeout=300, check=False)
+        for file, words in ((out, "stdout"), (err, "stderr")):
+            file.seek(0)
+            setattr(done, words, file.read())
+    return done
 
 
 def dies_once(work: str, stage: int, index: int, of: int, *more: Any) -> str:
@@ -114,7 +169,7 @@ def dies_once(work: str, stage: int, index: int, of: int, *more: Any) -> str:
     return run_part(work, stage, index, of, *more)
 
 
-def test_a_dead_worker_of_a_pool_is_survived(
+def test_a_dead_worker_of_a_forked_pool_is_survived(
     cube: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RECHUNK_TEST_DIES", str(tmp_path / "died"))
@@ -123,49 +178,6 @@ def test_a_dead_worker_of_a_pool_is_survived(
         rechunk.plan(cube, tmp_path / "t.zarr", **OPTIONS).execute(pool, parts=5)
     assert (tmp_path / "died").exists()
     assert rechunk.verify(cube, tmp_path / "t.zarr")["equal"]
-
-
-def test_a_dead_worker_of_dask_is_survived(
-    cube: Path, tmp_path: Path, client: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    flag = str(tmp_path / "died")
-
-    def dies(share: int, *, work: str, stage: int, of: int) -> str:
-        import os
-        import signal
-
-        from rechunk.engines import run_part
-
-        if share == 2 and not os.path.exists(flag):
-            open(flag, "w").close()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return run_part(work, stage, share, of)
-
-    monkeypatch.setattr("rechunk.engines.dask._part", dies)
-    rechunk.plan(cube, tmp_path / "t.zarr", **OPTIONS).execute(client, parts=5)
-    assert os.path.exists(flag)
-    assert rechunk.verify(cube, tmp_path / "t.zarr")["equal"]
-
-
-def test_a_dead_driver_goes_on(cube: Path, tmp_path: Path) -> None:
-    target = tmp_path / "t.zarr"
-    (tmp_path / "plan.json").write_text(rechunk.plan(cube, target, **OPTIONS).to_json())
-    program = f"""
-import os, signal, rechunk
-def told(state):
-    if state["stage_number"] == 1 and state["parts_done"] == 2:
-        os.kill(os.getpid(), signal.SIGKILL)
-plan = rechunk.Plan.from_json(open({str(tmp_path / "plan.json")!r}).read())
-plan.execute("threads", parts=5, progress=told)
-"""
-    died = subprocess.run([sys.executable, "-c", program], check=False)
-    assert died.returncode == -signal.SIGKILL
-    status = rechunk.status(target)
-    assert status["parts"], status
-    plan = rechunk.Plan.from_json((tmp_path / "plan.json").read_text())
-    report = plan.execute("threads", parts=5)
-    assert report["parts"]["traffic"]["source"]["get_requests"] == 0, "stage 0 was marked"
-    assert rechunk.verify(cube, target)["equal"]
 
 
 def test_a_worker_refuses_what_it_cannot_do(cube: Path, tmp_path: Path) -> None:
@@ -183,10 +195,50 @@ def test_a_worker_refuses_what_it_cannot_do(cube: Path, tmp_path: Path) -> None:
             rechunk.plan(cube, tmp_path / "t.zarr", **OPTIONS).execute(executor)
 
 
-def test_errors_that_last_are_not_tried_again(cube: Path, tmp_path: Path) -> None:
-    chunk = sorted(path for path in (cube / "c").rglob("*") if path.is_file())[0]
-    chunk.write_bytes(b"not a chunk")
-    plan = rechunk.plan(cube, tmp_path / "t.zarr", **OPTIONS)
-    with pytest.raises(rechunk.SourceError) as raised, ProcessPoolExecutor(1) as pool:
-        plan.execute(pool, parts=5)
-    assert raised.value.key is not None, "it comes whole out of the other process"
+def test_an_engine_that_is_not_here_says_what_to_install(cube: Path, tmp_path: Path) -> None:
+    absent = [name for name in (*engine_cases.PACKAGES, "slurm") if engine_cases.lacks(name)]
+    for name in absent:
+        if name == "slurm" and shutil.which("sbatch"):
+            continue
+        with pytest.raises(rechunk.UsageError, match=name) as raised:
+            rechunk.plan(cube, tmp_path / "t.zarr", **OPTIONS).execute(name)
+        assert raised.value.hint
+        assert not (tmp_path / "t.zarr.rechunk").exists()
+
+
+def test_a_path_that_workers_do_not_have_is_refused_before(cube: Path, tmp_path: Path) -> None:
+    class Elsewhere:
+        name, workers = "elsewhere", 3
+        asked: list[str] = []
+
+        def missing(self, paths: list[str]) -> str:
+            self.asked += paths
+            return f"{paths[0]} on node7"
+
+        def run(self, *_: Any) -> Any:
+            raise AssertionError("it is not begun")
+
+        def close(self) -> None:
+            self.asked.append("closed")
+
+    engine = Elsewhere()
+    with pytest.raises(rechunk.UsageError, match="does not have .*cube.zarr on node7"):
+        rechunk.plan(cube, tmp_path / "t.zarr", **OPTIONS).execute(engine)
+    assert engine.asked == [str(cube), str(tmp_path), "closed"]
+    assert not (tmp_path / "t.zarr.rechunk").exists()
+
+
+def test_workers_are_asked_for_paths(tmp_path: Path, engine: Any) -> None:
+    found: Any = None if isinstance(engine, str) else driver.engine_of(engine, 2)
+    if getattr(found, "name", "") not in ("dask", "ray", "spark"):
+        pytest.skip("workers of this engine are on this machine, or are asked when they are given a part")
+    assert found.missing([str(tmp_path)]) is None
+    assert "/nowhere" in found.missing([str(tmp_path), "/nowhere"])
+
+
+def test_errors_travel_as_json() -> None:
+    error = rechunk.SourceError("damaged", key="c/0", chunk=(0, 1), causes=["a checksum"], hint="look")
+    again = worker.told(json.dumps({"error": error.to_json()}))
+    assert type(again) is rechunk.SourceError and (str(again), vars(again)) == (str(error), vars(error))
+    least = rechunk.MemoryBudgetError("too little", minimum_bytes=7).to_json()
+    assert errors.from_json(json.loads(json.dumps(least))).minimum_bytes == 7  # type: ignore[attr-defined]

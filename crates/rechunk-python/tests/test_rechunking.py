@@ -67,6 +67,34 @@ def test_refusals_are_of_the_same_kind(sst: Path, kind: type[Exception], chunks:
     assert not (sst.parent / "t.zarr").exists()
 
 
+def test_an_array_goes_into_a_group_by_its_name(sst: Path, tmp_path: Path) -> None:
+    group = zarr.create_group(str(tmp_path / "g.zarr"), zarr_format=2)
+    with pytest.raises(ValueError, match="without a name"):
+        rechunk.rechunk("sst.zarr", (10, 4, 4), "64MB", group)
+    rechunk.rechunk("sst.zarr", (10, 4, 4), "64MB", group, array_name="a").execute()
+    assert group["a"].chunks == (10, 4, 4)
+    target = rechunk.rechunk("sst.zarr", (10, 4, 4), "64MB", tmp_path / "t.zarr", array_name="a").execute()
+    assert isinstance(target, zarr.Array)
+    with pytest.raises(ValueError, match="array_name"):
+        rechunk.rechunk(group, {"a": (1, 4, 4)}, "64MB", tmp_path / "u.zarr", array_name="a")
+
+
+def test_options_of_what_lies_between_are_checked(sst: Path) -> None:
+    with pytest.raises(ValueError, match="must not include chunks"):
+        rechunk.rechunk("sst.zarr", (10, 4, 4), "64MB", "t.zarr", temp_options={"chunks": (1, 1, 1)})
+
+
+def test_helpers_of_rechunker() -> None:
+    from rechunk.compat.rechunker import api
+
+    data = xarray.Dataset({"a": (("x", "y"), np.zeros((40, 6)))}, coords={"y": np.arange(6)})
+    for chunks, expected in (({"x": 7}, (7, 6)), ({"x": -1, "y": 99}, (40, 6)), ({}, (40, 6))):
+        assert api.parse_target_chunks_from_dim_chunks(data, chunks) == {"a": expected, "y": expected[1:]}
+    assert api.get_dim_chunk(data.chunk(x=9).a, "x", {}) == 9
+    with pytest.raises(ValueError, match="unrecognized executor"):
+        api._get_executor("unknown")
+
+
 def test_of_a_group_only_what_is_named(tmp_path: Path) -> None:
     zarr.create_group(str(tmp_path / "g.zarr"), zarr_format=2, attributes={"title": "t"})
     for name in ("a", "b", "c"):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rechunk import _rechunk
 from rechunk._rechunk import Cancel, Job
+from rechunk.arrays import check_shape, filled, is_array, spilled
 from rechunk.locations import locate, storage_options as understood
 from rechunk.planned import Plan, Report
 from rechunk.progress import Progress, listener
@@ -34,7 +35,8 @@ def plan(
     """Plans the copy of an array or of a group. Writes nothing.
 
     `source` and `target` are paths, URLs, or objects that name a store (see `rechunk.locations`); without
-    a target the plan can be looked at, but not run. `storage_options` are those of fsspec.
+    a target the plan can be looked at, but not run. A source may be an array of NumPy: a file holds its
+    elements as long as the plan is there. `storage_options` are those of fsspec.
 
     >>> import rechunk
     >>> rechunk.plan("sst.zarr", chunks=(-1, 4, 4), max_mem="64MiB").cost["source"]["get_requests"]
@@ -46,9 +48,10 @@ def plan(
 def _plan(
     source: Any, target: Any, fsspec: Mapping[str, Any] | None, options: dict[str, Any]
 ) -> Plan:
+    source, held = spilled(source)
     source, target, options = _located(source, target, fsspec, options)
     job = Job.prepare(source, target, options)
-    return Plan(job, {name: options[name] for name in STORES if name in options})
+    return Plan(job, {name: options[name] for name in STORES if name in options}, held)
 
 
 def _located(
@@ -92,6 +95,9 @@ def copy(
 ) -> Report:
     """Re-cuts an array, or all arrays of a group, and returns the report.
 
+    An array of NumPy may be the source, or the target, which is filled in place when all has been read; see
+    `rechunk.arrays`.
+
     >>> import rechunk
     >>> report = rechunk.copy("sst.zarr", "small.zarr", chunks="time=2,lat=4,lon=keep", codec="zstd:3")
     >>> rechunk.verify("sst.zarr", "small.zarr")["equal"]
@@ -102,6 +108,12 @@ def copy(
     planning = {name: value for name, value in given.items() if name not in running}
     if "verify" in running:
         planning["verify"] = running["verify"]
+    if is_array(target):
+        with filled(target) as path:
+            planned = _plan(source, path, storage_options, planning)
+            if not planned.is_group:
+                check_shape(target, planned.report["plan"]["shape"])
+            return planned.run(progress=progress, cancel=cancel, **running)
     planned = _plan(source, target, storage_options, planning)
     return planned.run(progress=progress, cancel=cancel, **running)
 
@@ -119,6 +131,7 @@ def info(
     >>> rechunk.info("sst.zarr")["shape"]
     [10, 16, 16]
     """
+    location, _held = spilled(location)
     where, _, given = _located(location, None, storage_options, dict(options))
     found, _text = _rechunk.info(where, {**given, "access": access})
     return found
@@ -139,12 +152,13 @@ def verify(
     """Compares two arrays element by element, or two groups with all that is in them.
 
     `equal` of the report says whether they are. With `check=True` `DifferencesFound` is raised if not; it is
-    raised anyway if their shapes or types differ.
+    raised anyway if their shapes or types differ. Either may be an array of NumPy.
 
     >>> import rechunk
     >>> rechunk.verify("sst.zarr", "sst.zarr", check=True)["differing_elements"]
     0
     """
+    (a, _held_a), (b, _held_b) = spilled(a), spilled(b)
     one, other, given = _located(a, b, storage_options, dict(options))
     given = {**given, "max_mem": max_mem, "threads": threads}
     told, close = listener(progress)

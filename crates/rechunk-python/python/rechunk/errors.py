@@ -54,8 +54,14 @@ class RechunkError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Takes all attributes along to another process."""
-        about = {name: getattr(self, name) for name in self._about}
-        return _again, (type(self), self.message, about)
+        return _again, (type(self), self.message, self._known())
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns all that it carries, in types of JSON."""
+        return {"class": type(self).__name__, "message": self.message, "about": self._known()}
+
+    def _known(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self._about}
 
 
 def _again(kind: type[RechunkError], message: str, about: dict[str, Any]) -> RechunkError:
@@ -112,6 +118,16 @@ class Interrupted(RechunkError):
     """
 
     exit_code = 130
+
+
+def from_json(found: dict[str, Any]) -> RechunkError:
+    """Makes the exception that `RechunkError.to_json` has described.
+
+    >>> from_json(UsageError("no such axis", hint="give time").to_json())
+    UsageError('no such axis')
+    """
+    kinds = {kind.__name__: kind for kind in RechunkError.__subclasses__()}
+    return _again(kinds.get(found["class"], RechunkError), found["message"], found["about"])
 
 
 LASTING = (UsageError, SourceError, TargetError, MemoryBudgetError, DifferencesFound, Interrupted)

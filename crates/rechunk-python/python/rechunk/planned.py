@@ -29,10 +29,11 @@ class Plan:
     True
     """
 
-    def __init__(self, job: Job, stores: dict[str, Any]) -> None:
+    def __init__(self, job: Job, stores: dict[str, Any], held: object = None) -> None:
         """Not to be called: `rechunk.plan` and `Plan.from_json` do."""
         self._job = job
         self._stores = stores
+        self._held = held  # what the source is in, and goes with the plan
 
     @classmethod
     def from_json(cls, text: str, **stores: Unpack[StoreKeywords]) -> Plan:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rechunk.arrays import spilled
 from rechunk.calls import info, plan
 from rechunk.errors import MemoryBudgetError, UsageError
 from rechunk.locations import locate
@@ -73,10 +74,10 @@ def rechunk(
     """Plans the re-chunking of an array, a group or a data set; `execute()` of the result does it.
 
     `source` is a Zarr array or group of zarr-python 2 or 3, a data set of xarray that was opened from
-    Zarr, a path or a URL. `target_chunks` is a tuple, a `dict` by dimension, or for groups and data sets a
+    Zarr, an array of NumPy, a path or a URL. `target_chunks` is a tuple, a `dict` by dimension, or for groups and data sets a
     `dict` by variable; of a group only arrays that it names are copied. `max_mem` is the memory of one
     worker. `executor` is what `Plan.execute` takes; by default it is done in this process, with all its
-    cores. `temp_options` are accepted, and nothing is made of them: what lies between is not Zarr.
+    cores. `temp_options` are checked, and nothing is made of them: what lies between is not Zarr.
 
     >>> import rechunk
     >>> done = rechunk.rechunk("sst.zarr", (10, 4, 4), "64MB", "rechunked.zarr")
@@ -84,22 +85,31 @@ def rechunk(
     >>> rechunk.verify("sst.zarr", "rechunked.zarr")["equal"]
     True
     """
+    source, held = spilled(source)
     described = info(source)
     target = locate(target_store)[0]
-    if array_name is not None:
+    is_into_group = hasattr(target_store, "create_group")
+    if array_name is not None and is_into_group:  # of a path it says nothing, as in rechunker
         target = f"{target.rstrip('/')}/{array_name}"
     if described["node"] == "array":
+        if array_name is None and is_into_group:
+            raise UsageError("Can't rechunk to a group without a name for the array.", hint="give array_name=")
         options = {"chunks": _array_chunks(described, target_chunks)}
         options |= _array_options(target_options or {})
+        _array_options(temp_options or {})
     else:
         if array_name is not None:
-            raise UsageError("array_name is for arrays, and the source is a group")
+            raise UsageError("Can't specify `array_name` when rechunking a Group.", hint="give only target_chunks")
         options = _group_options(source, described, target_chunks, target_options or {})
+        for name in options["var"]:
+            _array_options((temp_options or {}).get(name) or {})
     options["format"] = "zarr2" if described.get("format") == "zarr2" else "zarr3"
     run = {"overwrite": True} if options.pop("overwrite", False) else {}
     if temp_store is not None:
         options["temp"] = temp_store
-    return Rechunked(_planned(source, target, max_mem, options), _executor(executor), run)
+    planned = _planned(source, target, max_mem, options)
+    planned._held = held
+    return Rechunked(planned, _executor(executor), run)
 
 
 def _planned(source: Any, target: str, max_mem: int | str, options: dict[str, Any]) -> Plan:

@@ -10,9 +10,16 @@ When the driver has died, the same call goes on where it was.
 | `"threads"` | threads of this process, as many as the plan has workers |
 | `"processes"` | new processes of this machine |
 | a `concurrent.futures.Executor` | its workers |
-| `"dask"`, a `distributed.Client` | the workers of the current client, or of that one |
+| `"dask"`, a `distributed.Client` or cluster | the workers of the current client, or of that one |
+| `"ray"`, what `ray.init()` has returned | the Ray that this process is connected to, else one started here |
+| `"spark"`, a `SparkContext` or `SparkSession` | executors of the active context, or of that one |
+| `"beam"`, `PipelineOptions` or a runner | Beam's runner in the package, with processes; or that one |
+| `"lithops"`, a `FunctionExecutor` | processes of this machine, or the functions of that one |
+| `"parsl"`, a `DataFlowKernel` or an executor of Parsl | the kernel that is loaded, or that one |
+| `"slurm"`, a `rechunk.engines.slurm.Slurm` | arrays of jobs, in the current directory or that one |
 
-Others that have such an Executor may work as they are (none was tried); or they call `run_part` themselves.
+What a name starts is on this machine (but for Slurm), has as many workers as the plan, and is ended again. Another
+engine is an object with the attributes of `Engine`; or it calls `run_part` itself.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rechunk.engines.rounds import Outcome, rounds
-from rechunk.engines.worker import run_part
+from rechunk.engines.worker import missing, run_part
 from rechunk.errors import UsageError
 
 
@@ -19,6 +19,13 @@ class Dask:
         self.client = client
         self.owned = owned
         self.workers: int | None = len(client.scheduler_info(n_workers=-1)["workers"]) or None
+
+    def missing(self, paths: list[str]) -> str | None:
+        """Names a path that a worker does not have."""
+        for worker, found in self.client.run(missing, paths).items():
+            if found:
+                return f"{found[0]} on the worker {worker}"
+        return None
 
     def run(self, work: str, stage: int, of: int, retries: int) -> Iterator[str]:
         """Does all shares of a stage."""
@@ -70,5 +77,9 @@ def by_name(name: str, workers: int) -> Dask:
 
 
 def of(client: Any) -> Dask:
-    """Takes a client of the caller's."""
+    """Takes a client of the caller's, or a cluster."""
+    if hasattr(client, "scheduler_address") and not hasattr(client, "scatter"):
+        from distributed import Client
+
+        return Dask(Client(client), True)
     return Dask(client, False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,11 +19,24 @@ PARTS_MAX = 10_000
 """Most parts of a stage that an engine is given, whatever the number of chunks."""
 PARTS_A_WORKER = 4
 """Parts for each worker, so that one that is slow does not keep the others waiting for long."""
-NAMES = ("threads", "processes", "dask")
+NAMES = ("threads", "processes", "dask", "ray", "spark", "beam", "lithops", "parsl", "slurm")
+PACKAGES = {
+    "concurrent": "futures",
+    "distributed": "dask",
+    "ray": "ray",
+    "pyspark": "spark",
+    "apache_beam": "beam",
+    "lithops": "lithops",
+    "parsl": "parsl",
+}
+"""Of the package that an object comes from, the module that knows it; executors of `concurrent` first."""
 
 
 class Engine(Protocol):
-    """What an engine has to do."""
+    """What an engine has to do.
+
+    It may have a method `missing(paths)`, which says where one of these local paths is not, or `None`.
+    """
 
     name: str
     workers: int | None
@@ -43,16 +57,33 @@ def engine_of(executor: Any, workers: int) -> Engine:
         module = {"threads": "futures", "processes": "futures"}.get(executor, executor)
         found: Engine = import_module(f"rechunk.engines.{module}").by_name(executor, workers)
         return found
+    if all(hasattr(executor, name) for name in ("name", "workers", "run", "close")):
+        ready: Engine = executor
+        return ready
     modules = {kind.__module__.partition(".")[0] for kind in type(executor).__mro__}
-    for module, engine in (("distributed", "dask"), ("concurrent", "futures")):
-        if module in modules:
-            made: Engine = import_module(f"rechunk.engines.{engine}").of(executor)
+    for package, module in PACKAGES.items():
+        if package in modules:
+            made: Engine = import_module(f"rechunk.engines.{module}").of(executor)
             return made
     kind = f"{type(executor).__module__}.{type(executor).__qualname__}"
     raise UsageError(
         f"an object of the type {kind} is no engine",
-        hint=f"give one of {', '.join(NAMES)}, a concurrent.futures.Executor or a client of Dask",
+        hint=f"give one of {', '.join(NAMES)}, a concurrent.futures.Executor, a client of Dask, or another "
+        "object that the module rechunk.engines lists",
     )
+
+
+def check_paths(engine: Engine, plan: Plan, temp: Any) -> None:
+    """Refuses local paths that workers do not have, before anything is begun."""
+    ask: Callable[[list[str]], str | None] | None = getattr(engine, "missing", None)
+    paths = [plan.source, os.path.dirname(plan.target), temp or ""]
+    paths = [path for path in paths if path and ":" not in path]
+    where = ask(paths) if ask is not None and paths else None
+    if where is not None:
+        raise UsageError(
+            f"the engine {engine.name} does not have {where}",
+            hint="give locations that the driver and all workers reach: a shared file system, or a URL",
+        )
 
 
 def execute(
@@ -68,6 +99,7 @@ def execute(
     engine = engine_of(executor, plan.workers)
     told, close = listener(progress)
     try:
+        check_paths(engine, plan, options.get("temp"))
         # `resume` needs no word: parts that are done stay done.
         begin = {name: value for name, value in options.items() if name != "resume"}
         begun = plan.begin(**begin)

@@ -12,6 +12,7 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     as_completed,
 )
+from contextlib import suppress
 from typing import Any
 
 from rechunk._rechunk import Cancel
@@ -57,7 +58,8 @@ class Futures:
                 if cancel is not None:
                     cancel.cancel()
                 for future in given:
-                    future.cancel()
+                    with suppress(NotImplementedError):  # Parsl's
+                        future.cancel()
                 raise
             finally:
                 self.mend()

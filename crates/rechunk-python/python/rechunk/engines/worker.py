@@ -10,7 +10,7 @@ import os
 from typing import Any
 
 from rechunk._rechunk import PLAN_VERSION, Cancel
-from rechunk.errors import TargetError, UsageError
+from rechunk.errors import RechunkError, TargetError, UsageError, from_json
 from rechunk.planned import Plan
 
 
@@ -31,6 +31,28 @@ def run_part(work: str, stage: int, index: int, of: int, cancel: Cancel | None =
         )
     plan = Plan.from_json(job["plan"], **job["stores"])
     return json.dumps(plan.run_part(stage, index, of, cancel=cancel, **job["options"]))
+
+
+def tell_part(work: str, stage: int, index: int, of: int) -> str:
+    """Does a share as `run_part` does, and returns an error of ours as JSON, too.
+
+    For engines that make their own exceptions, or mere texts, of those of their workers.
+    """
+    try:
+        return run_part(work, stage, index, of)
+    except RechunkError as error:
+        return json.dumps({"error": error.to_json()})
+
+
+def told(text: str) -> str | RechunkError:
+    """Returns the report that `tell_part` has returned, or the error."""
+    found = json.loads(text)
+    return from_json(found["error"]) if "error" in found else text
+
+
+def missing(paths: list[str]) -> list[str]:
+    """Returns those of `paths` that are not there where this runs."""
+    return [path for path in paths if not os.path.exists(path)]
 
 
 def work_of(plan: Plan, stores: dict[str, Any], options: dict[str, Any]) -> str:
