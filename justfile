@@ -54,7 +54,7 @@ test-memory:
 # repeat it.
 test-sim SEEDS="100000":
     RECHUNK_SIM_SEEDS={{SEEDS}} cargo test --release -p rechunk-exec --test sim
-    RECHUNK_SIM_SEEDS=$(({{SEEDS}} / 100)) cargo test --release -p rechunk --test facade -- --include-ignored sim::
+    RECHUNK_SIM_SEEDS=$(({{SEEDS}} / 50)) cargo test --release -p rechunk --test facade -- --include-ignored sim::
     RECHUNK_SIM_SEEDS=$(({{SEEDS}} / 100)) cargo test --release -p rechunk --lib parts::model
 
 # Kill at every file-changing call of every plan kind: 20 minutes.

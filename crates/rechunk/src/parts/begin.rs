@@ -21,6 +21,8 @@ use crate::{Error, verify};
 /// Time to wait for another process that opens it, and the time between two looks.
 const OPENING: Duration = Duration::from_secs(90);
 const LOOK: Duration = Duration::from_millis(200);
+/// Looks at a job that other processes are ending, before what is there is taken as it is.
+const LOOKS: u32 = 5;
 
 /// State of the target where parts are to work.
 pub(super) enum Found {
@@ -82,27 +84,60 @@ pub(super) async fn find(job: &mut Job, running: Running) -> Result<Found, Error
             }
             Err(error) => error,
         };
-        // What is in the way may be what another process writes to open it.
-        let is_opening = work.writer().await?.is_some() || is_open(&work).await;
-        patience.wait(is_opening, error).await?;
+        // What is in the way may be what another process writes to open it, or to end it.
+        let is_written = work.writer().await?.is_some();
+        let state = State::of(&work).await;
+        let is_opening = is_written || matches!(state, State::Open(_));
+        patience.wait(is_opening, state, error).await?;
     }
 }
 
-/// Patience with a process that opens the same job.
+/// State of a job, as far as it tells that another process has changed it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum State {
+    /// There is none, or none that can be read.
+    Nothing,
+    /// It was begun, and is open to no parts.
+    Begun,
+    /// It is open to the parts of this name.
+    Open(String),
+    /// All of it is written.
+    Ended,
+}
+
+impl State {
+    async fn of(work: &WorkDir) -> Self {
+        match work.left().await {
+            Ok(Left::Unfinished(saved)) => saved.parts.map_or(Self::Begun, Self::Open),
+            Ok(Left::Done(_) | Left::Late) => Self::Ended,
+            Ok(Left::Nothing | Left::Damaged(_)) | Err(_) => Self::Nothing,
+        }
+    }
+}
+
+/// Patience with a process that opens or ends the same job.
 pub(crate) struct Patience {
     started: Instant,
-    /// One that was killed as it opened the job may have been in the way, and is no longer.
-    again: bool,
+    /// State when it failed for the last time. What was read before may be of another.
+    seen: Option<State>,
 }
 
 impl Patience {
     pub(crate) fn new() -> Self {
-        Self { started: Instant::now(), again: true }
+        Self { started: Instant::now(), seen: None }
     }
 
-    /// Waits a moment after `error`, if another process is opening the job; else returns that.
-    pub(crate) async fn wait(&mut self, is_opening: bool, error: Error) -> Result<(), Error> {
-        if !is_opening && !std::mem::take(&mut self.again) || self.started.elapsed() > OPENING {
+    /// Waits a moment after `error`, if another process is opening the job, or its state is not
+    /// that of the last time; else returns the error.
+    pub(crate) async fn wait(
+        &mut self,
+        is_opening: bool,
+        state: State,
+        error: Error,
+    ) -> Result<(), Error> {
+        let is_other = self.seen.as_ref() != Some(&state);
+        self.seen = Some(state);
+        if !is_opening && !is_other || self.started.elapsed() > OPENING {
             return Err(error);
         }
         tokio::time::sleep(LOOK).await;
@@ -116,18 +151,28 @@ async fn open_if_not(
     running: Running,
     work: &WorkDir,
 ) -> Result<Option<(Box<SavedJob>, bool)>, Error> {
-    match work.left().await? {
-        Left::Unfinished(saved) if saved.parts.is_some() => Ok(Some((Box::new(saved), false))),
-        left => {
-            let opened = Box::pin(open(job, running, work, &left)).await?;
-            Ok(opened.map(|saved| (Box::new(saved), true)))
+    let mut looked_again = 0..LOOKS;
+    loop {
+        let left = work.left().await?;
+        if let Left::Unfinished(saved) = &left
+            && saved.parts.is_none()
+            && saved.plan.fingerprint == job.planned.plan.fingerprint
+        {
+            match job.done_of(work, saved).await? {
+                // It is being finished, or whoever did that was stopped.
+                Some(done) if job.left_after(&done).next().is_none() => return Ok(None),
+                None if looked_again.next().is_some() => continue,
+                Some(_) | None => {}
+            }
         }
+        return match left {
+            Left::Unfinished(saved) if saved.parts.is_some() => Ok(Some((Box::new(saved), false))),
+            left => {
+                let opened = Box::pin(open(job, running, work, &left)).await?;
+                Ok(opened.map(|saved| (Box::new(saved), true)))
+            }
+        };
     }
-}
-
-/// True if another process has opened it meanwhile, and this one had not seen that.
-async fn is_open(work: &WorkDir) -> bool {
-    matches!(work.left().await, Ok(Left::Unfinished(saved)) if saved.parts.is_some())
 }
 
 /// Takes over the job as it was opened. Writes nothing.
@@ -145,7 +190,7 @@ async fn join(
 }
 
 /// Opens the job, of which `left` is there. `None`, and it is not opened, if its target is
-/// complete, or all its tasks are done.
+/// complete.
 async fn open(
     job: &mut Job,
     running: Running,
@@ -153,12 +198,6 @@ async fn open(
     left: &Left,
 ) -> Result<Option<SavedJob>, Error> {
     let is_interrupted = matches!(left, Left::Unfinished(_));
-    if let Left::Unfinished(saved) = left
-        && saved.plan.fingerprint == job.planned.plan.fingerprint
-        && job.has_done_all(work).await?
-    {
-        return Ok(None); // it is being finished, or whoever did that was stopped
-    }
     let resumed = Running { existing: Existing::Resume, verify: false, ..running };
     if running.existing != Existing::Overwrite && !is_interrupted {
         #[expect(clippy::disallowed_methods, reason = "a report says how long it took")]
@@ -184,6 +223,7 @@ async fn open(
     let opened = async {
         drop(Box::pin(job.journal(work, &place)).await?);
         let Left::Unfinished(saved) = work.left().await? else {
+            lock.check(&job.request.target).await?; // others have ended it while this one slept
             return Err(other_job(&job.request.target, "it was given up in this moment"));
         };
         let name = unique_name();

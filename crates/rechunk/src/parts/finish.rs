@@ -68,19 +68,47 @@ impl Job {
         target: &Store,
         work: &WorkDir,
     ) -> Result<Option<(Option<SavedJob>, DoneSet)>, Error> {
-        let saved = match work.left().await? {
-            Left::Unfinished(saved) => saved,
-            Left::Nothing | Left::Late if !is_array(target).await? => {
-                return Ok(Some((None, DoneSet::default()))); // nobody has begun
+        loop {
+            let saved = match work.left().await? {
+                Left::Unfinished(saved) => saved,
+                Left::Nothing | Left::Late if !is_array(target).await? => {
+                    return Ok(Some((None, DoneSet::default()))); // nobody has begun
+                }
+                Left::Nothing | Left::Damaged(_) | Left::Done(_) | Left::Late => return Ok(None),
+            };
+            check_plan(self, &saved)?;
+            if let Some(done) = self.done_of(work, &saved).await? {
+                return Ok(Some((Some(saved), done)));
             }
-            Left::Nothing | Left::Damaged(_) | Left::Done(_) | Left::Late => return Ok(None),
-        };
-        check_plan(self, &saved)?;
-        let mut done = work.journaled(&saved.plan.fingerprint).await?;
-        if let Some(name) = &saved.parts {
-            done.join(&Marks::of(work, name)?.done().await?);
         }
-        Ok(Some((Some(saved), done)))
+    }
+
+    /// Reads how far the job has come that `saved` describes. `None` if another process has closed
+    /// or ended it meanwhile: what was read may then be half of what it was.
+    pub(super) async fn done_of(
+        &self,
+        work: &WorkDir,
+        saved: &SavedJob,
+    ) -> Result<Option<DoneSet>, Error> {
+        let read = async {
+            let mut done = work.journaled(&saved.plan.fingerprint).await?;
+            if let Some(name) = &saved.parts {
+                done.join(&Marks::of(work, name)?.done().await?);
+            }
+            Ok(done)
+        };
+        let done: Result<DoneSet, Error> = read.await;
+        if done.as_ref().is_ok_and(|done| self.left_after(done).next().is_none()) {
+            return done.map(Some);
+        }
+        let is_open = match &saved.parts {
+            Some(name) => Marks::of(work, name)?.are_open().await?,
+            None => true,
+        };
+        match work.left().await? {
+            Left::Unfinished(now) if is_open && now.parts == saved.parts => done.map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// Closes the parts, if all tasks are done: then it is an interrupted run that has done all.
@@ -101,8 +129,7 @@ impl Job {
         };
         let marks = Marks::of(work, &name)?;
         if !left.is_empty() {
-            // Whoever closes them removes their marks.
-            return if marks.are_open().await? { Ok(left) } else { Ok(Vec::new()) };
+            return Ok(left);
         }
         resume_job(self, &saved)?;
         let lock = work.lock(&self.request.target).await?;
@@ -140,12 +167,6 @@ impl Job {
         work.save_job(&SavedJob { parts: None, ..saved }).await?;
         work.remove_parts(name).await?;
         Ok(Vec::new())
-    }
-
-    /// True if an interrupted run has done all tasks, so that only its end is missing.
-    pub(super) async fn has_done_all(&self, work: &WorkDir) -> Result<bool, Error> {
-        let done = work.journaled(&self.planned.plan.fingerprint).await?;
-        Ok(self.left_after(&done).next().is_none())
     }
 
     /// `2 of 4 tasks of stage 0, push`, for each stage.

@@ -19,7 +19,7 @@ mod status;
 mod todo;
 mod worker;
 
-pub(crate) use begin::Patience;
+pub(crate) use begin::{Patience, State};
 pub(crate) use finish::not_written;
 pub(crate) use kinds::{check_kind, no_shared_target, shared_place};
 pub(crate) use part::{closed, no_stage, overwrites, wait_for_parts};

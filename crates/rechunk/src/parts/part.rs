@@ -166,6 +166,9 @@ impl Job {
             return Ok(None); // other shares have it all
         };
         let run = if todo.left.is_empty() {
+            if !open.marks.are_open().await? {
+                return Err(closed(&self.request.target)); // while the journals of others were read
+            }
             None
         } else {
             let of = (tasks, &todo.known);
@@ -195,6 +198,9 @@ impl Job {
             done.join(&open.marks.done().await?);
             let left = self.left_after(&done).next().filter(|left| left.stage < tasks.stage);
             let Some(left) = left else { return Ok(done) };
+            if !open.marks.are_open().await? {
+                return Err(closed(&self.request.target)); // and their marks may be gone
+            }
             let not_yet = || Error::NotYet {
                 location: self.request.target.clone(),
                 reason: format!(
@@ -205,21 +211,20 @@ impl Job {
                 hint: Some(Remedy::WaitForParts),
             };
             wait_for_parts(wait, &self.request.target, cancel, not_yet).await?;
-            if !open.marks.are_open().await? {
-                return Err(closed(&self.request.target));
-            }
         }
     }
 
     /// Reads what was done before the job was opened. Whoever closes the parts writes that journal
-    /// anew: while it is not there, it is looked for again.
+    /// anew: while it is not there, it is looked for again. One who was killed just then has left
+    /// none, and what it said is done again.
     async fn done_before_parts(&self, open: &Open) -> Result<DoneSet, Error> {
         let fingerprint = &self.planned.plan.fingerprint;
         let mut looks = 0;
         loop {
             match open.work.read_journal(fingerprint).await {
                 Ok(contents) => return Ok(contents.done),
-                Err(error) if looks == LOOKS || !open.marks.are_open().await? => return Err(error),
+                Err(error) if !open.marks.are_open().await? => return Err(error),
+                Err(_) if looks == LOOKS => return open.work.journaled(fingerprint).await,
                 Err(_) => tokio::time::sleep(LOOK).await,
             }
             looks += 1;

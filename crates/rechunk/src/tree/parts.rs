@@ -25,8 +25,8 @@ use crate::formats::hex;
 use crate::job::Job;
 use crate::may_start::other_job;
 use crate::parts::{
-    PartReport, PartsReport, Patience, StageTasks, add_name, check_kind, closed, no_shared_target,
-    no_stage, not_written, overwrites, shared_place, wait_for_parts,
+    PartReport, PartsReport, Patience, StageTasks, State, add_name, check_kind, closed,
+    no_shared_target, no_stage, not_written, overwrites, shared_place, wait_for_parts,
 };
 use crate::report::MemoryReport;
 use crate::request::{Existing, Running};
@@ -296,12 +296,15 @@ impl TreeJob {
                 }
                 Err(error) => error,
             };
-            // Another process may have opened it since this one looked.
-            let is_open = match Left::at(&work, &target).await {
-                Ok(Left::Unfinished(saved)) => !saved.is_given_up(),
-                _ => false,
+            // Another process may have opened or ended it since this one looked.
+            let state = match Left::at(&work, &target).await {
+                Ok(Left::Unfinished(saved)) if saved.is_given_up() => State::Begun,
+                Ok(Left::Unfinished(_)) => State::Open(String::new()),
+                Ok(Left::Emptied) => State::Ended,
+                Ok(Left::Nothing) | Err(_) => State::Nothing,
             };
-            patience.wait(is_open || work.writer().await?.is_some(), error).await?;
+            let is_open = matches!(state, State::Open(_));
+            patience.wait(is_open || work.writer().await?.is_some(), state, error).await?;
         }
     }
 

@@ -21,7 +21,12 @@ impl WorkDir {
         if !self.has_journal().await? {
             return Ok(DoneSet::default());
         }
-        Ok(self.read_journal(fingerprint).await?.done)
+        match self.read_journal(fingerprint).await {
+            Ok(contents) => Ok(contents.done),
+            // Another process ends the run, and has just removed it.
+            Err(_) if !self.has_journal().await? => Ok(DoneSet::default()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Has the tasks of a stage, and of those after it, be done again.

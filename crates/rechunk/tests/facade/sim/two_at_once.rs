@@ -15,7 +15,7 @@ const SEEDS: u64 = 200;
 /// No attempt takes so long, whatever goes wrong.
 pub(crate) const NEVER: Duration = Duration::from_hours(24);
 /// How long a process waits for a lease that nobody keeps up, and for its own requests.
-const TAKEN_OVER: Duration = Duration::from_mins(1);
+pub(crate) const TAKEN_OVER: Duration = Duration::from_mins(1);
 pub(crate) const WORK: &str = "target.zarr.rechunk/";
 pub(crate) const JOB: &str = "target.zarr.rechunk/job.json";
 const LOCK: &str = "target.zarr.rechunk/lock";
@@ -125,9 +125,10 @@ async fn last(disk: &SimStore, strategy: Strategy, latency: Duration) -> Result<
         let client: SimClient = disk.client();
         if let Ok(Err(error)) = timeout(NEVER, Box::pin(copy(&client, strategy))).await {
             clear(&error)?;
-            if is_late(disk) {
-                clean(&client).await.or_else(|error| clear(&error))?;
-            }
+            sleep(Duration::from_secs(5)).await;
+        }
+        if is_late(disk) {
+            clean(&client).await.or_else(|error| clear(&error))?;
             sleep(Duration::from_secs(5)).await;
         }
         client.die();

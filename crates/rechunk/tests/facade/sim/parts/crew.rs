@@ -14,7 +14,7 @@ use super::process::{Done, Step, take};
 use super::scenario::Scenario;
 use crate::sim::array::check_target;
 use crate::sim::process::clean;
-use crate::sim::two_at_once::{JOB, NEVER, clear, is_left};
+use crate::sim::two_at_once::{JOB, NEVER, TAKEN_OVER, clear, is_left};
 
 /// A job that is divided.
 #[derive(Debug, Clone)]
@@ -250,6 +250,7 @@ impl Crew {
         if !is_late || found.iter().any(|key| key == JOB) {
             return Err(format!("left: {found:?}"));
         }
+        sleep(TAKEN_OVER).await; // one that has died may have been the last to hold the target
         clean(&self.disk.client()).await.map_err(|error| error.to_string())?;
         let found = left();
         if found.is_empty() { Ok(()) } else { Err(format!("left by clean: {found:?}")) }

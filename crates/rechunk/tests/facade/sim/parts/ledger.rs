@@ -10,8 +10,9 @@ use super::bug::Bug;
 use crate::sim::array::{METADATA, TARGET};
 use crate::sim::two_at_once::{JOB, WORK};
 
-/// Calls from a look whether the parts are open to a mark, where none of them fails.
-const CALLS_TO_MARK: u64 = 12;
+/// Calls from a look whether the parts are open to a mark, where none of them fails: among them
+/// those for the journal of another part, 16 segments at once.
+const CALLS_TO_MARK: u64 = 12 + 16;
 
 /// Tasks: stage and number.
 type Tasks = BTreeSet<(usize, u64)>;
@@ -38,10 +39,12 @@ struct Account {
     /// Tasks that were done when they were marked.
     again: u64,
     findings: Vec<String>,
+    /// The target was made known.
+    is_known: bool,
     /// Processes that were at work, and their calls, when the parts were closed.
     closed: Option<BTreeMap<u64, u64>>,
     at_work: Vec<SimClient>,
-    /// A process that slept while it opened the job has opened it again when all was over.
+    /// A process that slept while it opened the job has begun it again when all was over.
     is_reopened: bool,
 }
 
@@ -90,6 +93,8 @@ impl Ledger {
 
     fn written(&self, client: u64, key: &str, bytes: &[u8], bug: Option<Bug>) {
         let mut account = self.account();
+        account.is_reopened |= account.is_known && key == JOB;
+        account.is_known |= key == METADATA;
         if let Some(right) = self.right.get(key) {
             account.missing.remove(key);
             if right != bytes {

@@ -31,10 +31,11 @@ impl Scenario {
     pub(super) fn new(seed: u64) -> Self {
         let mut dice = Dice::new(seed);
         let mut edge = |from, to| usize::try_from(dice.within(from, to)).unwrap();
+        let shape = [edge(8, 44), edge(8, 36)];
         let array = Copied {
-            shape: [edge(8, 44), edge(8, 36)],
+            shape,
             source_chunk: [edge(2, 6), edge(9, 36)],
-            target_chunk: [edge(3, 9), edge(2, 5)],
+            target_chunk: [edge(3, 9).min(shape[0]), edge(2, 5)], // longer ones would be cut
         };
         let mut times = |chunk: [usize; 2], most: u64| {
             chunk.map(|edge| u64::try_from(edge).unwrap() * dice.within(1, most))
@@ -78,6 +79,12 @@ impl Scenario {
         let last = plan.stages.len() - 1;
         for (number, stage) in plan.stages.iter_mut().enumerate() {
             stage.tile = fit(if number < last { pushed } else { filled });
+            stage.box_shape = None;
+            // What was reserved is of the tile that it had.
+            let more_bytes = 8 * stage.resident_bytes;
+            stage.resident_bytes += more_bytes;
+            stage.task_bytes += more_bytes;
+            plan.memory.planned_peak_bytes += more_bytes * u64::from(stage.tasks_at_once);
             let tiles = stage.tile.iter().zip(&stage.shape);
             stage.tasks = tiles.map(|(tile, extent)| extent.div_ceil(*tile)).product();
         }
