@@ -136,7 +136,8 @@ def test_a_dead_driver_goes_on(cube: Path, tmp_path: Path, name: str) -> None:
     target = tmp_path / "t.zarr"
     died = drive(name, rechunk.plan(cube, target, **OPTIONS), tmp_path, dies_at="2")
     assert died.returncode == -signal.SIGKILL, died.stderr
-    assert rechunk.status(target)["state"] == "open"
+    # A worker that has lost its driver may still be in the middle of a part.
+    assert rechunk.status(target)["state"] in ("open", "running")
     plan = rechunk.Plan.from_json((tmp_path / "plan.json").read_text())
     # Another engine may go on as well: this one was started before in this process, or is threads.
     report = plan.execute("threads", parts=5) if name in ("dask", "threads") else plan.execute(name, parts=5)
