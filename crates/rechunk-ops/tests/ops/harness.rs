@@ -145,7 +145,9 @@ pub(crate) fn arrays(data_type: DataType, shape: Vec<u64>) -> impl Strategy<Valu
     let bytes = prop::collection::vec(any::<u8>(), elements * item);
     bytes.prop_map(move |mut bytes| {
         if data_type == DataType::Bool {
-            bytes.iter_mut().for_each(|byte| *byte &= 1);
+            for byte in &mut bytes {
+                *byte &= 1;
+            }
         }
         Array::of(data_type, &shape, &bytes)
     })

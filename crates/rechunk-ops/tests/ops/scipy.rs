@@ -67,7 +67,6 @@ fn allowed(input: DataType, to: DataType, largest: f64) -> f64 {
     let relative = match (input, to) {
         (_, DataType::Float16) => 6e-4,
         (_, DataType::Float32) | (DataType::Uint8, _) => 6e-7,
-        (_, DataType::Float64) => 1e-11,
         _ => 1e-11,
     };
     half + relative * largest

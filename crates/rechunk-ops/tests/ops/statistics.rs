@@ -111,9 +111,13 @@ proptest! {
         prop_assume!(one.is_finite());
         let finite: Vec<_> = values.into_iter().filter(|value| value.is_finite()).collect();
         let mut sum = ExactSum::default();
-        finite.iter().for_each(|&value| sum.add(value));
+        for &value in &finite {
+            sum.add(value);
+        }
         sum.add(one);
-        finite.iter().rev().for_each(|&value| sum.add(-value));
+        for &value in finite.iter().rev() {
+            sum.add(-value);
+        }
         prop_assert_eq!(sum.to_f64(), one);
     }
 
