@@ -127,8 +127,8 @@ impl Patience {
         Self { started: Instant::now(), seen: None }
     }
 
-    /// Waits a moment after `error`, if another process is opening the job, or its state is not
-    /// that of the last time; else returns the error.
+    /// Waits a moment after `error`, while others open the job or its state changes; else returns
+    /// the error.
     pub(crate) async fn wait(
         &mut self,
         is_opening: bool,

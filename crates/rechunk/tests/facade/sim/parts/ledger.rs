@@ -10,8 +10,8 @@ use super::bug::Bug;
 use crate::sim::array::{METADATA, TARGET};
 use crate::sim::two_at_once::{JOB, WORK};
 
-/// Calls from a look whether the parts are open to a mark, where none of them fails: among them
-/// those for the journal of another part, 16 segments at once.
+/// Calls from a look whether the parts are open to a mark, where none of them fails. Among them
+/// are those for the journal of another part, 16 segments at once.
 const CALLS_TO_MARK: u64 = 12 + 16;
 
 /// Tasks: stage and number.
