@@ -111,8 +111,8 @@ struct Strips<C> {
 
 /// Filters a box into `out`, which has its shape. Elements outside of it are those of its border.
 ///
-/// `combine` merges the block of a later chain, at its position, into that of the first; `store` puts a
-/// row into the output.
+/// `combine` merges the block of a later chain, at its position, into that of the first; `store`
+/// puts a row into the output.
 pub(super) fn filter<T: Copy, C: Pod, F: LineFilter<C>, U>(
     job: &Filtered<'_, T, F>,
     out: &mut [U],

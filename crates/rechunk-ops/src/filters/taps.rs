@@ -26,8 +26,8 @@ impl<C: Real> Taps<C> {
         Self { centre: C::of(0.0), sides, is_odd: true }
     }
 
-    /// Sums windows into `result`, `LANES` at once. Each sum begins at the middle and goes outwards,
-    /// so that its bits do not depend on its place.
+    /// Sums windows into `result`, `LANES` at once. Each sum begins at the middle and goes
+    /// outwards, so that its bits do not depend on its place.
     fn sum_lanes(&self, padded: &[C], width: usize, at: usize, result: &mut [C; LANES]) {
         let middle = at + self.sides.len() * width;
         let row = |start: usize| padded[start..].first_chunk::<LANES>();

@@ -28,8 +28,8 @@ pub(crate) fn build(settings: &Settings<'_>) -> Result<Arc<dyn Operation>, OpErr
     Ok(Arc::new(Equal { value: settings.constant("value")? }))
 }
 
-/// Returns whether an element is the wanted one, NaN counted as one value. Integers know no NaN, and
-/// a constant that no element is, is never found.
+/// Returns whether an element is the wanted one, NaN counted as one value. Integers know no NaN,
+/// and a constant that no element is, is never found.
 pub(super) fn matcher<T: Element>(constant: &Constant) -> impl Fn(T) -> bool + use<T> {
     let wanted: Option<T> = constant.to_element();
     let is_nan = wanted.is_some_and(Element::is_nan);
