@@ -28,7 +28,7 @@ pub(crate) trait Key: Pod + Ord + Send + Sync + std::fmt::Debug {
     const MIN: Self;
     const MAX: Self;
 
-    /// Widens to 64 bits; the number stays.
+    /// The number, of 64 bits.
     fn to_u64(self) -> u64;
 
     /// The low bits of a number.

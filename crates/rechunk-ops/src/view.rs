@@ -156,9 +156,8 @@ impl TaskContext {
     }
 }
 
-/// Calls `each` with every row that `context` keeps of a box of `shape`. It is told the index of
-/// the row over the axes before the last, and where its elements are. A scalar is a row of one
-/// element.
+/// Calls `each` with every row that `context` keeps of a box of `shape`. Hands over its index over
+/// the axes before the last, and the range of its elements. A scalar is a row of one element.
 pub(crate) fn for_kept_rows(
     shape: &[u64],
     context: &TaskContext,

@@ -80,8 +80,9 @@ impl<K: Key> Moving<K> for Selected<K> {
     }
 }
 
-/// A window whose keys are counted: of 8 bits, or of 16 in large windows. (Huang, Yang and Tang,
-/// "A fast two-dimensional median filtering algorithm", 1979; with counts of groups of values.)
+/// A window whose keys are counted: of 8 bits, or of 16 in large windows. As in Huang, Yang and
+/// Tang, "A fast two-dimensional median filtering algorithm", 1979, with counts of groups of
+/// values.
 struct Counted<K> {
     ring: Vec<K>,
     next: usize,

@@ -79,9 +79,9 @@ impl<C: Pod + Add<Output = C> + Sub<Output = C>> LineFilter<C> for WindowSum {
     }
 }
 
-/// Least or largest keys of windows, in log2(size) passes over a strip. Windows have 2, 4, 8, …
-/// elements, two of which make any size. Passes are contiguous and without branches, so that for
-/// usual sizes they are quicker than van Herk's three operations for each element.
+/// Least or largest keys of windows, in log2(size) passes over a strip. They make windows of 2, 4,
+/// 8, … elements, two of which make any size. Passes are contiguous and without branches, so that
+/// for usual sizes they are quicker than van Herk's three operations for each element.
 #[derive(Debug)]
 pub(super) struct WindowExtreme {
     pub(super) reach: usize,

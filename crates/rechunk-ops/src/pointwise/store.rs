@@ -12,8 +12,8 @@ pub(super) const BLOCK: usize = 1024;
 /// Writes floats, block by block, as elements of one type.
 pub(super) type StoreBlock = fn(&str, &[f64], &mut [u8]) -> Result<(), OpError>;
 
-/// Returns the function that stores a block as `data_type`, nearest, ties to even. Integers
-/// saturate, NaN becomes 0; for bool, other numbers than 0 (also NaN) are true.
+/// Returns the function that stores a block as `data_type`. Elements are the nearest, ties to even;
+/// integers saturate, NaN becomes 0; for bool, other numbers than 0 (also NaN) are true.
 pub(super) fn store_block(operation: &str, data_type: DataType) -> Result<StoreBlock, OpError> {
     if data_type == DataType::Bool {
         return Ok(store_bool);

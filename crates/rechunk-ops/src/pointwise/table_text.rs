@@ -12,9 +12,9 @@ const ENTRIES_MAX: usize = 1 << 26;
 /// Entries from which on the canonical text is a digest.
 const LISTED_MAX: usize = 16;
 
-/// Reads a table: `from>to` with `,`, `;` or lines between them. Or it has lines of two columns
-/// that are separated by a comma, a tab or spaces. Returns its pairs by ascending key, or the
-/// mistake in it.
+/// Reads a table. Its text is `from>to` with `,`, `;` or lines between them, or lines of two
+/// columns that are separated by a comma, a tab or spaces. Returns its pairs by ascending key, or
+/// the mistake in it.
 pub(super) fn parse_table(text: &str) -> Result<Vec<(i128, Constant)>, String> {
     let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
     let mut pairs = Vec::new();

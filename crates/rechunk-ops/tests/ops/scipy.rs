@@ -55,8 +55,8 @@ fn floats(array: &Array) -> Vec<f64> {
     }
 }
 
-/// Largest difference from sums in float64 that is right for a type. It is half a unit of
-/// integers, and rounding of the sums themselves, in units of the largest element.
+/// Largest difference from sums in float64 that is right for a type. It is half a unit of integers,
+/// and rounding of the sums themselves, in units of the largest element.
 fn allowed(input: DataType, to: DataType, largest: f64) -> f64 {
     let half = if matches!(to, DataType::Float16 | DataType::Float32 | DataType::Float64) {
         0.0
