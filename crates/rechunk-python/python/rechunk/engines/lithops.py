@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import uuid
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,10 +34,14 @@ class Lithops:
         """Does all shares of a stage."""
         from lithops.wait import ANY_COMPLETED
 
+        # A process that Lithops was used in, and its children, may name their calls alike, and be given each
+        # other's results: they are told apart by this.
+        token = uuid.uuid4().hex
+
         def part(share: int) -> str:
             from rechunk.engines.worker import tell_part
 
-            return tell_part(work, stage, share, of)
+            return token + tell_part(work, stage, share, of)
 
         def attempt(shares: list[int]) -> Iterator[Outcome]:
             # The function goes once, with the work in it; rechunk is installed where it runs, and not sent.
@@ -53,7 +59,7 @@ class Lithops:
                         show_progressbar=False,
                     )
                     for ended in done:
-                        yield share_of[id(ended)], _outcome(ended)
+                        yield share_of[id(ended)], _outcome(ended, token)
             except BaseException:
                 self.executor.compute_handler.clear({future.job_key for future in futures})
                 raise
@@ -67,15 +73,20 @@ class Lithops:
             self.executor.__exit__(None, None, None)
 
 
-def _outcome(ended: Any) -> str | BaseException:
+def _outcome(ended: Any, token: str) -> str | BaseException:
     text = None if ended.error else ended.result(throw_except=False)
-    return told(text) if isinstance(text, str) else RuntimeError("Lithops has lost the call")
+    if not isinstance(text, str):
+        return RuntimeError("Lithops has lost the call")
+    if not text.startswith(token):
+        return RuntimeError("Lithops has returned the result of another call")
+    return told(text[len(token) :])
 
 
 def by_name(name: str, workers: int) -> Lithops:
     """Starts processes of this machine, without telemetry; others are given as a `FunctionExecutor`."""
     try:
         import lithops
+        from lithops.constants import SESSION_ID_ENV
     except ImportError:
         raise UsageError("the engine lithops needs the package lithops", hint="pip install lithops") from None
     config = {
@@ -88,6 +99,7 @@ def by_name(name: str, workers: int) -> Lithops:
         },
         "localhost": {"runtime": sys.executable, "worker_processes": workers},
     }
+    os.environ[SESSION_ID_ENV] = uuid.uuid4().hex[:6]  # none that is inherited from a parent
     return Lithops(lithops.FunctionExecutor(config=config), workers, True)
 
 
