@@ -65,7 +65,8 @@ fn the_page_of_parts_fits_phones_and_screens() {
     let mut killed = Run::rechunk(&part).start();
     loop {
         let status = rechunk(&["status", &target, "--json"]).ok().json();
-        if status["workers"].as_array().is_some_and(|workers| !workers.is_empty()) {
+        // It is there before it has said who it is.
+        if status["workers"][0]["pid"].is_u64() {
             break;
         }
         assert!(killed.try_wait().unwrap().is_none(), "it has ended before it was seen");
