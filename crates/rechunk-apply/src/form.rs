@@ -122,23 +122,6 @@ impl Combine {
 
 /// Largest magnitude of an integer type, `None` for other types.
 pub(crate) fn magnitude(data_type: DataType) -> Option<u128> {
-    let signed = |bits: u32| Some(1_u128 << (bits - 1));
-    let unsigned = |bits: u32| Some((1_u128 << bits) - 1);
-    match data_type {
-        DataType::Bool => Some(1),
-        DataType::Int8 => signed(8),
-        DataType::Int16 => signed(16),
-        DataType::Int32 => signed(32),
-        DataType::Int64 => signed(64),
-        DataType::Uint8 => unsigned(8),
-        DataType::Uint16 => unsigned(16),
-        DataType::Uint32 => unsigned(32),
-        DataType::Uint64 => unsigned(64),
-        _ => None,
-    }
-}
-
-/// Elements are floats that can be averaged.
-pub(crate) fn is_float(data_type: DataType) -> bool {
-    matches!(data_type, DataType::Float16 | DataType::Float32 | DataType::Float64)
+    let (least, largest) = data_type.integer_range()?;
+    Some(least.unsigned_abs().max(largest.unsigned_abs()))
 }

@@ -157,6 +157,35 @@ impl DataType {
         elements.chunks_mut(unit_bytes).for_each(<[u8]>::reverse);
     }
 
+    /// Floats of IEEE 754, of 16, 32 or 64 bits.
+    pub fn is_ieee_float(self) -> bool {
+        matches!(self, Self::Float16 | Self::Float32 | Self::Float64)
+    }
+
+    /// Least and largest value of bool and of integers of whole bytes; `None` for other types.
+    ///
+    /// ```
+    /// use rechunk_grid::DataType;
+    /// assert_eq!(DataType::Int8.integer_range(), Some((-128, 127)));
+    /// assert_eq!(DataType::Float32.integer_range(), None);
+    /// ```
+    pub fn integer_range(self) -> Option<(i128, i128)> {
+        let unsigned = |bits: u32| (0, (1_i128 << bits) - 1);
+        let signed = |bits: u32| (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1);
+        Some(match self {
+            Self::Bool => unsigned(1),
+            Self::Uint8 => unsigned(8),
+            Self::Uint16 => unsigned(16),
+            Self::Uint32 => unsigned(32),
+            Self::Uint64 => unsigned(64),
+            Self::Int8 => signed(8),
+            Self::Int16 => signed(16),
+            Self::Int32 => signed(32),
+            Self::Int64 => signed(64),
+            _ => return None,
+        })
+    }
+
     /// Elements differ in length: chunks can be copied as they are, but not cut.
     pub fn is_variable(self) -> bool {
         self == Self::Variable

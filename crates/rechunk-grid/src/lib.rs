@@ -10,6 +10,7 @@ mod data_type;
 mod edges;
 mod error;
 mod region;
+mod rounding;
 mod small_float;
 mod time_unit;
 
@@ -19,6 +20,7 @@ pub use data_type::{DataType, Endian};
 pub use edges::{AxisChunks, AxisEdges, EDGES_MAX, Edges};
 pub use error::GridError;
 pub use region::{IndexIter, Region};
+pub use rounding::round_to_odd;
 pub use small_float::SmallFloat;
 pub use time_unit::TimeUnit;
 

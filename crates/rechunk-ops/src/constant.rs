@@ -89,7 +89,7 @@ impl Constant {
         if T::IS_FLOAT {
             return (!self.is_nan()).then(|| self.nearest());
         }
-        let (least, largest) = range_of(data_type)?;
+        let (least, largest) = data_type.integer_range()?;
         let value = self.to_bound(f64::ceil)?;
         if value > largest { None } else { T::from_int(value.max(least)) }
     }
@@ -100,7 +100,7 @@ impl Constant {
         if T::IS_FLOAT {
             return (!self.is_nan()).then(|| self.nearest());
         }
-        let (least, largest) = range_of(data_type)?;
+        let (least, largest) = data_type.integer_range()?;
         let value = self.to_bound(f64::floor)?;
         if value < least { None } else { T::from_int(value.min(largest)) }
     }
@@ -136,24 +136,6 @@ impl Constant {
     fn is_short(&self) -> bool {
         self.text.chars().filter(char::is_ascii_digit).count() <= 15
     }
-}
-
-/// Least and largest value of an integer type or bool.
-pub(crate) fn range_of(data_type: DataType) -> Option<(i128, i128)> {
-    let unsigned = |bits: u32| (0, (1_i128 << bits) - 1);
-    let signed = |bits: u32| (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1);
-    Some(match data_type {
-        DataType::Bool => unsigned(1),
-        DataType::Uint8 => unsigned(8),
-        DataType::Uint16 => unsigned(16),
-        DataType::Uint32 => unsigned(32),
-        DataType::Uint64 => unsigned(64),
-        DataType::Int8 => signed(8),
-        DataType::Int16 => signed(16),
-        DataType::Int32 => signed(32),
-        DataType::Int64 => signed(64),
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

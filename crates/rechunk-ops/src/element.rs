@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 use half::f16;
-use rechunk_grid::DataType;
+use rechunk_grid::{DataType, round_to_odd};
 
 use crate::error::OpError;
 
@@ -339,24 +339,13 @@ impl Element for f16 {
     float_keys!(u16, f16);
 }
 
-/// Rounds to a 32-bit float: to the neighbour whose last bit is set, if it is not exact. Rounding
-/// that to 16 bits rounds `value` once (Boldo and Melquiond, "Emulation of FMA and correctly
-/// rounded sums: proved algorithms using rounding to odd", 2008).
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "it is meant to round")]
-fn round_to_odd(value: f64) -> f32 {
-    let near = value as f32;
-    let back = f64::from(near);
-    if near.is_nan() || back.total_cmp(&value).is_eq() || near.to_bits() & 1 == 1 {
-        return near;
+/// Returns the type, if operations take elements of it.
+pub(crate) fn supported(operation: &str, data_type: DataType) -> Result<DataType, OpError> {
+    if SUPPORTED.contains(&data_type) {
+        Ok(data_type)
+    } else {
+        Err(unsupported(operation, data_type))
     }
-    let bits = near.to_bits();
-    f32::from_bits(if back.abs() > value.abs() { bits.wrapping_sub(1) } else { bits | 1 })
-}
-
-/// Whether operations take elements of this type.
-pub(crate) fn is_supported(data_type: DataType) -> bool {
-    SUPPORTED.contains(&data_type)
 }
 
 /// Types that operations take.
@@ -374,11 +363,6 @@ pub(crate) const SUPPORTED: [DataType; 12] = [
     DataType::Float32,
     DataType::Float64,
 ];
-
-/// Whether elements are floats.
-pub(crate) fn is_float(data_type: DataType) -> bool {
-    matches!(data_type, DataType::Float16 | DataType::Float32 | DataType::Float64)
-}
 
 /// Refusal of a type that no operation takes.
 pub(crate) fn unsupported(operation: &str, data_type: DataType) -> OpError {

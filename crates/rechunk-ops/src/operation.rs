@@ -83,13 +83,17 @@ pub trait Operation: fmt::Debug + Send + Sync {
 
     /// Computes a box. `out` has the shape of the inputs and the elements of
     /// [`Operation::output_type`], native byte order, C order, aligned; the caller crops it. Parts
-    /// of it outside of [`TaskContext::keep`] are unspecified afterwards.
+    /// of it outside of [`TaskContext::keep`] are unspecified afterwards. A statistic refuses.
     fn run(
         &self,
         inputs: &[BoxView<'_>],
         out: &mut [u8],
         context: &TaskContext,
-    ) -> Result<Outcome, OpError>;
+    ) -> Result<Outcome, OpError> {
+        let _ = (inputs, out, context);
+        let yields = "a statistic, no array".to_owned();
+        Err(OpError::Output { operation: self.name().to_owned(), yields })
+    }
 }
 
 /// Refuses another number of sources than the operation takes.

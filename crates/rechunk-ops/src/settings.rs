@@ -6,7 +6,7 @@ use std::fmt::Display;
 use rechunk_grid::DataType;
 
 use crate::constant::Constant;
-use crate::element::{SUPPORTED, is_supported};
+use crate::element::SUPPORTED;
 use crate::error::OpError;
 use crate::info::OperationInfo;
 
@@ -89,7 +89,7 @@ impl<'a> Settings<'a> {
     /// Reads the type of elements; `None` if the setting is left out.
     pub(crate) fn data_type(&self, key: &str) -> Result<Option<DataType>, OpError> {
         let Some(text) = self.optional(key) else { return Ok(None) };
-        let named = DataType::from_name(text).filter(|&data_type| is_supported(data_type));
+        let named = DataType::from_name(text).filter(|data_type| SUPPORTED.contains(data_type));
         let names = || SUPPORTED.iter().map(|data_type| data_type.name()).collect::<Vec<_>>();
         named.map(Some).ok_or_else(|| self.bad(key, format!("it takes {}", names().join(", "))))
     }

@@ -109,7 +109,7 @@ pub fn leave_out_missing_nan(target: &mut ArrayMetadata) -> Option<String> {
         let value = value.as_array().and_then(|list| list.first()).unwrap_or(value);
         crate::json::plain(value) == "NaN" && value != "NaN"
     });
-    if !is_nan || !is_float(target.spec.data_type) {
+    if !is_nan || !target.spec.data_type.is_ieee_float() {
         return None;
     }
     target.attributes.shift_remove(MISSING_VALUE);
@@ -253,7 +253,7 @@ fn written(value: &FillValue, data_type: DataType, version: ZarrVersion) -> Valu
 
 /// True for the types that xarray writes the attribute for as a number or a truth value.
 fn is_numeric(data_type: DataType) -> bool {
-    is_float(data_type)
+    data_type.is_ieee_float()
         || matches!(
             data_type,
             DataType::Complex64
@@ -268,10 +268,6 @@ fn is_numeric(data_type: DataType) -> bool {
                 | DataType::Uint32
                 | DataType::Uint64
         )
-}
-
-fn is_float(data_type: DataType) -> bool {
-    matches!(data_type, DataType::Float16 | DataType::Float32 | DataType::Float64)
 }
 
 fn is_nan(value: &FillValue, data_type: DataType) -> bool {
@@ -300,7 +296,7 @@ fn decoded(said: &Value, data_type: DataType) -> Option<FillValue> {
         let part = |said| decoded_float(said, part_of(data_type));
         return Some(FillValue { bytes: [part(real)?, part(imaginary)?].concat() });
     }
-    if !is_float(data_type) {
+    if !data_type.is_ieee_float() {
         return plain(said, data_type);
     }
     decoded_float(said, data_type).map(|bytes| FillValue { bytes })

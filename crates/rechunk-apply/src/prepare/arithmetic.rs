@@ -3,7 +3,7 @@
 use rechunk_grid::DataType;
 
 use crate::error::{ApplyError, ErrorCode};
-use crate::form::{Combine, Encoding, Lane, Rule, ValueForm, is_float, magnitude};
+use crate::form::{Combine, Encoding, Lane, Rule, ValueForm, magnitude};
 use crate::plan::Level;
 use crate::ramp::Ramp;
 use crate::spec::{LevelSpec, Mode, Round, ValueKind};
@@ -78,7 +78,7 @@ fn check_values(given: &Given<'_>, number: usize, mode: Mode) -> Result<(), Appl
         let error = ApplyError::new(ErrorCode::LabelBlend, message);
         return Err(error.with_proposal(Some(Mode::Max.name().to_owned())));
     }
-    let is_number = magnitude(data_type).is_some() || is_float(data_type);
+    let is_number = magnitude(data_type).is_some() || data_type.is_ieee_float();
     let reason = "elements have no exact rule for";
     if is_number { Ok(()) } else { Err(refuse_type(data_type, number, mode, reason)) }
 }

@@ -1,7 +1,7 @@
 //! Numbers as they are stored, and what of one type fits another.
 
 use half::{bf16, f16};
-use rechunk_grid::DataType;
+use rechunk_grid::{DataType, round_to_odd};
 
 /// A value of any type, exactly.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -190,15 +190,8 @@ fn to_odd(wide: Wide) -> Option<f32> {
         }
         Wide::Unsigned(value) => odd_magnitude(value),
     };
-    let near = nearest(value)?;
-    let back = f64::from(near);
-    // Exact, infinite or not a number; or odd already.
-    if near.is_nan() || back.total_cmp(&value).is_eq() || near.to_bits() & 1 == 1 {
-        return Some(near);
-    }
-    let bits = near.to_bits();
-    let odd = if back.abs() > value.abs() { bits.wrapping_sub(1) } else { bits | 1 };
-    Some(f32::from_bits(odd))
+    nearest(value)?;
+    Some(round_to_odd(value))
 }
 
 /// Rounds an integer to a 64-bit float, to the neighbour whose last bit is set.

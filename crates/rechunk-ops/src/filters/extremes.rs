@@ -6,7 +6,7 @@ use rechunk_grid::DataType;
 
 use super::blocks::{Filtered, filter, scratch_bytes};
 use super::window::{WindowExtreme, chain, grown, halo, reaches};
-use crate::element::{Element, Key, for_elements, is_supported, unsupported};
+use crate::element::{Element, Key, for_elements, supported};
 use crate::error::OpError;
 use crate::info::{OperationInfo, Parameter};
 use crate::operation::{Operation, check_run};
@@ -152,7 +152,7 @@ impl Operation for Extremes {
     }
 
     fn output_type(&self, input: DataType) -> Result<DataType, OpError> {
-        if is_supported(input) { Ok(input) } else { Err(unsupported(self.info.name, input)) }
+        supported(self.info.name, input)
     }
 
     fn scratch_bytes(&self, shape: &[u64], input: DataType) -> u64 {

@@ -5,7 +5,7 @@ use rechunk_grid::DataType;
 use super::blocks::{Chain, Filtered, filter, scratch_bytes};
 use super::real::Real;
 use super::taps::Taps;
-use crate::element::{Element, for_elements, is_float, is_supported, unsupported};
+use crate::element::{Element, for_elements, supported};
 use crate::error::OpError;
 use crate::view::{BoxView, Outcome, TaskContext, elements_mut, extents};
 
@@ -189,7 +189,7 @@ fn store_row<C: Real, U: Element>(
 pub(super) fn float_type(operation: &str, input: DataType) -> Result<DataType, OpError> {
     refuse_bool(operation, input)?;
     Ok(match input {
-        float if is_float(float) => float,
+        float if float.is_ieee_float() => float,
         small if small.item_bytes() <= 2 => DataType::Float32,
         _ => DataType::Float64,
     })
@@ -204,5 +204,5 @@ pub(super) fn refuse_bool(operation: &str, input: DataType) -> Result<(), OpErro
             reason: "a mean of truths is none; cast to uint8 or float32 first".to_owned(),
         });
     }
-    if is_supported(input) { Ok(()) } else { Err(unsupported(operation, input)) }
+    supported(operation, input).map(|_| ())
 }

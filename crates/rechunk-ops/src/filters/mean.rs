@@ -9,7 +9,7 @@ use rechunk_grid::DataType;
 use super::blocks::{Filtered, filter, scratch_bytes};
 use super::linear::{Linear, Weights, refuse_bool};
 use super::window::{WindowSum, chain, halo, reaches};
-use crate::element::{Element, Wide, for_elements, is_float, round_even};
+use crate::element::{Element, Wide, for_elements, round_even};
 use crate::error::OpError;
 use crate::info::{OperationInfo, Parameter};
 use crate::operation::{Operation, check_run};
@@ -118,7 +118,7 @@ impl Operation for Mean {
     }
 
     fn scratch_bytes(&self, shape: &[u64], input: DataType) -> u64 {
-        let item_bytes = if !is_float(input) && input.item_bytes() == 8 { 16 } else { 8 };
+        let item_bytes = if !input.is_ieee_float() && input.item_bytes() == 8 { 16 } else { 8 };
         let reaches = reaches(INFO.name, &self.size, shape.len());
         reaches.map_or(0, |reaches| scratch_bytes(&extents(shape), &reaches, item_bytes, 1))
     }
@@ -135,7 +135,7 @@ impl Operation for Mean {
         let input = check_run(self, inputs, out, context)?;
         let (data_type, reaches) =
             (input.data_type, reaches(INFO.name, &self.size, input.shape.len())?);
-        if is_float(data_type) {
+        if data_type.is_ieee_float() {
             let linear = Self::linear(&reaches);
             return linear.run(INFO.name, &input, data_type, false, out, context);
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rechunk_grid::DataType;
 
 use super::window::{halo, reaches};
-use crate::element::{Element, Key, for_elements, is_supported, unsupported};
+use crate::element::{Element, Key, for_elements, supported};
 use crate::error::OpError;
 use crate::info::{OperationInfo, Parameter};
 use crate::operation::{Operation, check_run};
@@ -265,7 +265,7 @@ impl Operation for Median {
     }
 
     fn output_type(&self, input: DataType) -> Result<DataType, OpError> {
-        if is_supported(input) { Ok(input) } else { Err(unsupported(INFO.name, input)) }
+        supported(INFO.name, input)
     }
 
     fn scratch_bytes(&self, shape: &[u64], input: DataType) -> u64 {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rechunk_grid::DataType;
 
 use super::store::BLOCK;
-use crate::element::{Element, Key, Wide, for_elements, is_float, is_supported, unsupported};
+use crate::element::{Element, Key, Wide, for_elements, supported};
 use crate::error::OpError;
 use crate::info::{OperationInfo, Parameter};
 use crate::operation::{Operation, check_run};
@@ -55,7 +55,7 @@ pub(crate) fn build(settings: &Settings<'_>) -> Result<Arc<dyn Operation>, OpErr
     let is_cut = settings.choice("round", &["even", "zero"])? == 1;
     let constant = settings.constant("nan")?;
     let wanted = format!("it takes a number that {to} can be");
-    let nan = if is_float(to) || to == DataType::Bool {
+    let nan = if to.is_ieee_float() || to == DataType::Bool {
         constant.to_int().ok_or_else(|| settings.bad("nan", "it takes an integer"))?
     } else {
         for_elements!(INFO.name, to, T => constant.to_element::<T>().map(Element::to_wide))
@@ -76,7 +76,7 @@ impl Block {
     /// A block for elements of `data_type`.
     fn of(data_type: DataType) -> Self {
         match data_type {
-            float if is_float(float) => Self::Float(vec![0.0; BLOCK]),
+            float if float.is_ieee_float() => Self::Float(vec![0.0; BLOCK]),
             DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => {
                 Self::Signed(vec![0; BLOCK])
             }
@@ -130,7 +130,7 @@ impl Operation for Cast {
     }
 
     fn output_type(&self, input: DataType) -> Result<DataType, OpError> {
-        if is_supported(input) { Ok(self.to) } else { Err(unsupported(INFO.name, input)) }
+        supported(INFO.name, input).map(|_| self.to)
     }
 
     fn scratch_bytes(&self, _shape: &[u64], _input: DataType) -> u64 {

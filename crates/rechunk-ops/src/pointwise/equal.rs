@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rechunk_grid::DataType;
 
 use crate::constant::Constant;
-use crate::element::{Element, for_elements, is_supported, unsupported};
+use crate::element::{Element, for_elements, supported};
 use crate::error::OpError;
 use crate::info::{OperationInfo, Parameter};
 use crate::operation::{Operation, ValueKind, check_run};
@@ -50,7 +50,7 @@ impl Operation for Equal {
     }
 
     fn output_type(&self, input: DataType) -> Result<DataType, OpError> {
-        if is_supported(input) { Ok(DataType::Bool) } else { Err(unsupported(INFO.name, input)) }
+        supported(INFO.name, input).map(|_| DataType::Bool)
     }
 
     fn value_kind(&self) -> ValueKind {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rechunk_grid::DataType;
 
 use super::replace::element_of;
-use crate::constant::{Constant, range_of};
+use crate::constant::Constant;
 use crate::element::{Element, Wide, for_elements};
 use crate::error::OpError;
 use crate::info::{OperationInfo, Parameter};
@@ -37,7 +37,7 @@ pub(crate) fn build(settings: &Settings<'_>) -> Result<Arc<dyn Operation>, OpErr
 impl Invert {
     /// The element that becomes 0.
     fn max_of<T: Element>(&self, input: DataType) -> Result<T, OpError> {
-        let default = || match range_of(input) {
+        let default = || match input.integer_range() {
             // -1 of a signed type, whose extremes add to it.
             Some((least, largest)) => Constant::int(least + largest),
             None => Constant::int(1),

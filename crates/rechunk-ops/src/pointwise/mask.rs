@@ -7,7 +7,7 @@ use rechunk_grid::DataType;
 use super::equal::matcher;
 use super::replace::element_of;
 use crate::constant::Constant;
-use crate::element::{Element, for_elements, is_supported, unsupported};
+use crate::element::{Element, for_elements, supported};
 use crate::error::OpError;
 use crate::info::{OperationInfo, Parameter};
 use crate::operation::{Operation, check_count, check_run};
@@ -70,10 +70,8 @@ impl Operation for Mask {
 
     fn check_types(&self, inputs: &[DataType]) -> Result<(), OpError> {
         check_count(MASK.name, MASK.inputs, inputs.len())?;
-        match inputs.iter().find(|&&input| !is_supported(input)) {
-            Some(&input) => Err(unsupported(MASK.name, input)),
-            None => self.output_type(inputs[0]).map(|_| ()),
-        }
+        inputs.iter().try_for_each(|&input| supported(MASK.name, input).map(|_| ()))?;
+        self.output_type(inputs[0]).map(|_| ())
     }
 
     fn scratch_bytes(&self, _shape: &[u64], _input: DataType) -> u64 {

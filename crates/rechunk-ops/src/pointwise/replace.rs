@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rechunk_grid::DataType;
 
 use super::equal::matcher;
-use crate::constant::{Constant, range_of};
+use crate::constant::Constant;
 use crate::element::{Element, for_elements};
 use crate::error::OpError;
 use crate::info::{OperationInfo, Parameter};
@@ -44,7 +44,8 @@ pub(super) fn element_of<T: Element>(
     let is_bool = data_type == DataType::Bool;
     let fits = |element: &T| !is_bool || *element <= T::ONE;
     element.filter(fits).ok_or_else(|| {
-        let range = range_of(data_type).map(|(least, largest)| format!(" ({least} to {largest})"));
+        let range =
+            data_type.integer_range().map(|(least, largest)| format!(" ({least} to {largest})"));
         OpError::DataType {
             operation: operation.to_owned(),
             data_type,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rechunk_grid::DataType;
 
 use super::store::{BLOCK, store_block};
-use crate::element::{Element, for_elements, is_float, is_supported, unsupported};
+use crate::element::{Element, for_elements, supported};
 use crate::error::OpError;
 use crate::info::{OperationInfo, Parameter};
 use crate::operation::{Operation, check_run};
@@ -52,11 +52,9 @@ impl Operation for Rescale {
     }
 
     fn output_type(&self, input: DataType) -> Result<DataType, OpError> {
-        if !is_supported(input) {
-            return Err(unsupported(INFO.name, input));
-        }
+        supported(INFO.name, input)?;
         Ok(self.to.unwrap_or(match input {
-            float if is_float(float) => float,
+            float if float.is_ieee_float() => float,
             small if small.item_bytes() <= 2 => DataType::Float32,
             _ => DataType::Float64,
         }))

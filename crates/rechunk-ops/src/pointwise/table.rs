@@ -9,7 +9,7 @@ use super::replace::element_of;
 use super::store::BLOCK;
 use super::table_text::{canonical, parse_table};
 use crate::constant::Constant;
-use crate::element::{Element, Wide, for_elements, is_float};
+use crate::element::{Element, Wide, for_elements};
 use crate::error::OpError;
 use crate::info::{OperationInfo, Parameter};
 use crate::operation::{Operation, ValueKind, check_run};
@@ -79,7 +79,7 @@ fn build(
     };
     let to = settings.data_type("to")?;
     let is_label = kind == ValueKind::Label;
-    if is_label && to.is_some_and(is_float) {
+    if is_label && to.is_some_and(DataType::is_ieee_float) {
         return Err(settings.bad("to", "labels are integers"));
     }
     let lookup = Lookup::new(pairs.iter().map(|(from, _)| *from).collect());
@@ -100,7 +100,7 @@ impl Operation for Table {
     }
 
     fn output_type(&self, input: DataType) -> Result<DataType, OpError> {
-        if is_float(input) {
+        if input.is_ieee_float() {
             return Err(OpError::DataType {
                 operation: self.info.name.to_owned(),
                 data_type: input,

@@ -6,7 +6,7 @@ use rechunk_grid::DataType;
 
 use super::clamp::{bounds, parameters};
 use crate::constant::Constant;
-use crate::element::{Element, for_elements, is_supported, unsupported};
+use crate::element::{Element, for_elements, supported};
 use crate::error::OpError;
 use crate::info::{OperationInfo, Parameter};
 use crate::operation::{Operation, ValueKind, check_run};
@@ -44,7 +44,7 @@ impl Operation for Threshold {
     }
 
     fn output_type(&self, input: DataType) -> Result<DataType, OpError> {
-        if is_supported(input) { Ok(DataType::Bool) } else { Err(unsupported(INFO.name, input)) }
+        supported(INFO.name, input).map(|_| DataType::Bool)
     }
 
     fn value_kind(&self) -> ValueKind {

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use rechunk_grid::DataType;
 use serde_json::{Value, json};
 
-use super::values::{check_input, float, no_array, same_type, stranger};
-use crate::constant::{Constant, range_of};
-use crate::element::{Element, Wide, for_elements, is_supported, unsupported};
+use super::values::{check_input, float, same_type, stranger};
+use crate::constant::Constant;
+use crate::element::{Element, Wide, for_elements, supported};
 use crate::error::OpError;
 use crate::info::{OperationInfo, Parameter};
 use crate::operation::{Operation, Output};
 use crate::settings::{Settings, identity};
 use crate::statistic::{Partial, Statistic};
-use crate::view::{BoxView, Outcome, TaskContext, for_kept_rows};
+use crate::view::{BoxView, TaskContext, for_kept_rows};
 
 pub(crate) const INFO: OperationInfo = OperationInfo::new(
     "histogram",
@@ -160,7 +160,7 @@ impl Histogram {
         if let Some(range) = &self.range {
             return Ok(range.clone());
         }
-        match range_of(data_type) {
+        match data_type.integer_range() {
             Some((least, largest)) if data_type.item_bytes() == 1 => {
                 Ok((Constant::int(least), Constant::int(largest)))
             }
@@ -188,9 +188,7 @@ impl Operation for Histogram {
     }
 
     fn output_type(&self, input: DataType) -> Result<DataType, OpError> {
-        if !is_supported(input) {
-            return Err(unsupported(INFO.name, input));
-        }
+        supported(INFO.name, input)?;
         self.range_for(input).map(|_| input)
     }
 
@@ -200,15 +198,6 @@ impl Operation for Histogram {
 
     fn output(&self) -> Output<'_> {
         Output::Statistic(self)
-    }
-
-    fn run(
-        &self,
-        _inputs: &[BoxView<'_>],
-        _out: &mut [u8],
-        _context: &TaskContext,
-    ) -> Result<Outcome, OpError> {
-        Err(no_array(INFO.name))
     }
 }
 

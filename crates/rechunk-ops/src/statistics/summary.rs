@@ -5,15 +5,15 @@ use std::sync::Arc;
 use rechunk_grid::DataType;
 use serde_json::{Value, json};
 
-use super::values::{check_input, element, float, integer, no_array, same_type, stranger};
-use crate::element::{Element, Key, Wide, for_elements, is_float, is_supported, unsupported};
+use super::values::{check_input, element, float, integer, same_type, stranger};
+use crate::element::{Element, Key, Wide, for_elements, supported};
 use crate::error::OpError;
 use crate::exact_sum::ExactSum;
 use crate::info::OperationInfo;
 use crate::operation::{Operation, Output};
 use crate::settings::{Settings, identity};
 use crate::statistic::{Partial, Statistic, Sum, SummaryPart};
-use crate::view::{BoxView, Outcome, TaskContext, for_kept_rows};
+use crate::view::{BoxView, TaskContext, for_kept_rows};
 
 pub(crate) const INFO: OperationInfo = OperationInfo::new(
     "min-max-mean",
@@ -40,20 +40,11 @@ impl Operation for Summary {
     }
 
     fn output_type(&self, input: DataType) -> Result<DataType, OpError> {
-        if is_supported(input) { Ok(input) } else { Err(unsupported(INFO.name, input)) }
+        supported(INFO.name, input)
     }
 
     fn output(&self) -> Output<'_> {
         Output::Statistic(self)
-    }
-
-    fn run(
-        &self,
-        _inputs: &[BoxView<'_>],
-        _out: &mut [u8],
-        _context: &TaskContext,
-    ) -> Result<Outcome, OpError> {
-        Err(no_array(INFO.name))
     }
 }
 
@@ -105,7 +96,7 @@ impl Statistic for Summary {
                 Ok(())
             })?;
         });
-        let sum = if is_float(input.data_type) {
+        let sum = if input.data_type.is_ieee_float() {
             Sum::Float(Box::new(measured.float))
         } else {
             Sum::Integer(measured.integer.to_string())
@@ -122,8 +113,11 @@ impl Statistic for Summary {
 
     fn empty(&self, input: DataType) -> Result<Partial, OpError> {
         let data_type = self.output_type(input)?;
-        let sum =
-            if is_float(input) { Sum::Float(Box::default()) } else { Sum::Integer("0".to_owned()) };
+        let sum = if input.is_ieee_float() {
+            Sum::Float(Box::default())
+        } else {
+            Sum::Integer("0".to_owned())
+        };
         let part = SummaryPart { data_type, count: 0, nan: 0, min: None, max: None, sum };
         Ok(Partial::Summary(Box::new(part)))
     }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use rechunk_grid::DataType;
 use serde_json::{Value, json};
 
-use super::values::{check_input, element, no_array, same_type, stranger};
-use crate::element::{Element, Key, for_elements, is_supported, unsupported};
+use super::values::{check_input, element, same_type, stranger};
+use crate::element::{Element, Key, for_elements, supported};
 use crate::error::OpError;
 use crate::info::{OperationInfo, Parameter};
 use crate::operation::{Operation, Output};
 use crate::settings::{Settings, identity};
 use crate::statistic::{Partial, Statistic};
-use crate::view::{BoxView, Outcome, TaskContext, for_kept_rows};
+use crate::view::{BoxView, TaskContext, for_kept_rows};
 
 pub(crate) const INFO: OperationInfo = OperationInfo::new(
     "unique-count",
@@ -50,7 +50,7 @@ impl Operation for Unique {
     }
 
     fn output_type(&self, input: DataType) -> Result<DataType, OpError> {
-        if is_supported(input) { Ok(input) } else { Err(unsupported(INFO.name, input)) }
+        supported(INFO.name, input)
     }
 
     fn scratch_bytes(&self, _shape: &[u64], _input: DataType) -> u64 {
@@ -60,15 +60,6 @@ impl Operation for Unique {
 
     fn output(&self) -> Output<'_> {
         Output::Statistic(self)
-    }
-
-    fn run(
-        &self,
-        _inputs: &[BoxView<'_>],
-        _out: &mut [u8],
-        _context: &TaskContext,
-    ) -> Result<Outcome, OpError> {
-        Err(no_array(INFO.name))
     }
 }
 

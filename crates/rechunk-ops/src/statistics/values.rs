@@ -7,12 +7,6 @@ use crate::element::{Element, Key, Wide, for_elements};
 use crate::error::OpError;
 use crate::view::{BoxView, TaskContext};
 
-/// Refuses to run a statistic for elements.
-pub(super) fn no_array(operation: &str) -> OpError {
-    let yields = "a statistic, no array".to_owned();
-    OpError::Output { operation: operation.to_owned(), yields }
-}
-
 /// Refuses parts that do not belong together.
 pub(super) fn stranger(operation: &str, reason: impl Into<String>) -> OpError {
     OpError::Partial { operation: operation.to_owned(), reason: reason.into() }

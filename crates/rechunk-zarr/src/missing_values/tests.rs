@@ -194,7 +194,7 @@ fn recast(source: &ArrayMetadata, to: DataType) -> (ArrayMetadata, Option<String
     let (mut cast, _) = source.with_elements(to, rechunk_grid::Endian::Little, None);
     let said = recast_missing_value(source, &mut cast, |value| {
         let number: Value = write_fill_value(value, from);
-        let number = number.as_f64().filter(|n| is_float(to) || n.fract() == 0.0);
+        let number = number.as_f64().filter(|n| to.is_ieee_float() || n.fract() == 0.0);
         plain(&serde_json::from_str(&number?.to_string()).ok()?, to)
     });
     (cast, said)
