@@ -1,6 +1,7 @@
 //! Elements of buffers in the byte order of the machine, wherever these begin in memory.
 
 use half::f16;
+use rechunk_grid::round_to_odd;
 
 /// An element type: read from and written to rows of bytes.
 pub(super) trait Element: Copy {
@@ -130,7 +131,7 @@ impl Narrow<i128> for Truth {
 
 impl Narrow<f64> for f16 {
     fn narrow(number: f64) -> Self {
-        if number.is_nan() { Self::NAN } else { Self::from_f64(number) }
+        if number.is_nan() { Self::NAN } else { Self::from_f32(round_to_odd(number)) }
     }
 }
 
@@ -144,5 +145,17 @@ impl Narrow<f64> for f32 {
 impl Narrow<f64> for f64 {
     fn narrow(number: f64) -> Self {
         if number.is_nan() { Self::NAN } else { number }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_are_rounded_once() {
+        // Just above the middle of 1 and the next half, which its nearest 32-bit float is.
+        let above_the_middle = 1.0 + 2_f64.powi(-11) + 2_f64.powi(-50);
+        assert_eq!(f16::narrow(above_the_middle).to_bits(), 0x3c01);
     }
 }

@@ -1,7 +1,7 @@
 //! One element as a number: what filters compute with, as NumPy does.
 
 use half::{bf16, f16};
-use rechunk_grid::{DataType, Endian};
+use rechunk_grid::{DataType, Endian, round_to_odd};
 
 use crate::codec_spec::Scalar;
 use crate::element_type::ElementType;
@@ -119,7 +119,7 @@ impl Value {
         match self {
             Self::Half(value) => value,
             Self::Single(value) => f16::from_f32(value),
-            other => f16::from_f64(other.to_double()),
+            other => f16::from_f32(round_to_odd(other.to_double())),
         }
     }
 
@@ -243,5 +243,17 @@ fn whole(value: f64) -> i128 {
         i128::from(value as u64)
     } else {
         i128::from(value as i64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_are_rounded_once() {
+        // Just above the middle of 1 and the next half, which its nearest 32-bit float is.
+        let above_the_middle = 1.0 + 2_f64.powi(-11) + 2_f64.powi(-50);
+        assert_eq!(Value::Double(above_the_middle).to_half().to_bits(), 0x3c01);
     }
 }

@@ -1,7 +1,7 @@
 //! Floats between JSON and bytes.
 
 use half::{bf16, f16};
-use rechunk_grid::DataType;
+use rechunk_grid::{DataType, round_to_odd};
 use serde_json::{Number, Value};
 
 use crate::json::bare_token;
@@ -50,7 +50,7 @@ pub(crate) fn bytes_of(float: f64, data_type: DataType) -> Option<Vec<u8>> {
     match data_type {
         // These are few: a number that is none of them was not meant for the type.
         DataType::SmallFloat(kind) => kind.byte_of(float).map(|byte| vec![byte]),
-        DataType::Float16 => Some(f16::from_f64(float).to_le_bytes().to_vec()),
+        DataType::Float16 => Some(f16::from_f32(round_to_odd(float)).to_le_bytes().to_vec()),
         DataType::Bfloat16 => Some(bf16::from_f64(float).to_le_bytes().to_vec()),
         DataType::Float32 => Some((float as f32).to_le_bytes().to_vec()),
         DataType::Float64 => Some(float.to_le_bytes().to_vec()),
@@ -122,4 +122,17 @@ fn shortest(float: f64, bytes: &[u8], data_type: DataType) -> Option<Number> {
 /// `0x7fc00001`: the bits of an element.
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().rev().fold("0x".to_owned(), |text, byte| format!("{text}{byte:02x}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_are_rounded_once() {
+        // Just above the middle of 1 and the next half, which its nearest 32-bit float is.
+        let above_the_middle = 1.0 + 2_f64.powi(-11) + 2_f64.powi(-50);
+        let bytes = bytes_of(above_the_middle, DataType::Float16);
+        assert_eq!(bytes, Some(0x3c01_u16.to_le_bytes().to_vec()));
+    }
 }
