@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rechunk_grid::DataType;
 
-use crate::constant::Constant;
+use super::bounds::Bounds;
 use crate::element::{Element, for_elements};
 use crate::error::OpError;
 use crate::info::{OperationInfo, Parameter};
@@ -23,46 +23,10 @@ pub(crate) const INFO: OperationInfo = OperationInfo::new(
 );
 
 #[derive(Debug)]
-struct Clamp {
-    min: Option<Constant>,
-    max: Option<Constant>,
-}
+struct Clamp(Bounds);
 
 pub(crate) fn build(settings: &Settings<'_>) -> Result<Arc<dyn Operation>, OpError> {
-    let [min, max] = bounds(settings)?;
-    Ok(Arc::new(Clamp { min, max }))
-}
-
-/// Reads `min` and `max`, of which one is needed.
-pub(super) fn bounds(settings: &Settings<'_>) -> Result<[Option<Constant>; 2], OpError> {
-    let read = |key: &str| -> Result<Option<Constant>, OpError> {
-        let constant = settings.optional_constant(key)?;
-        match constant {
-            Some(bound) if bound.is_nan() => Err(settings.bad(key, "NaN is no bound")),
-            constant => Ok(constant),
-        }
-    };
-    let [min, max] = [read("min")?, read("max")?];
-    if let (None, None) = (&min, &max) {
-        // Says that one is missing.
-        settings.text("min")?;
-    }
-    if let (Some(least), Some(largest)) = (&min, &max)
-        && least.is_above(largest)
-    {
-        let wanted = format!("`min` is {}, which is larger", least.canonical());
-        return Err(settings.bad("max", wanted));
-    }
-    Ok([min, max])
-}
-
-/// Canonical texts of bounds.
-pub(super) fn parameters(
-    min: Option<&Constant>,
-    max: Option<&Constant>,
-) -> Vec<(&'static str, String)> {
-    let named = [("min", min), ("max", max)].into_iter();
-    named.filter_map(|(key, bound)| Some((key, bound?.canonical()))).collect()
+    Ok(Arc::new(Clamp(Bounds::read(settings)?)))
 }
 
 impl Operation for Clamp {
@@ -71,7 +35,7 @@ impl Operation for Clamp {
     }
 
     fn identity(&self) -> String {
-        identity(INFO.name, 1, &parameters(self.min.as_ref(), self.max.as_ref()))
+        identity(INFO.name, 1, &self.0.parameters())
     }
 
     fn output_type(&self, input: DataType) -> Result<DataType, OpError> {
@@ -102,7 +66,7 @@ impl Clamp {
     /// has no value.
     fn bounds_of<T: Element>(&self, input: DataType) -> Result<[Option<T>; 2], OpError> {
         let refusal = || {
-            let bounds = parameters(self.min.as_ref(), self.max.as_ref());
+            let bounds = self.0.parameters();
             let bounds: Vec<_> =
                 bounds.iter().map(|(key, bound)| format!("{key}={bound}")).collect();
             OpError::DataType {
@@ -111,9 +75,9 @@ impl Clamp {
                 reason: format!("no value of the type is within {}", bounds.join(",")),
             }
         };
-        let min = self.min.as_ref();
+        let min = self.0.min.as_ref();
         let min = min.map(|bound| bound.lower_bound::<T>(input).ok_or_else(refusal)).transpose()?;
-        let max = self.max.as_ref();
+        let max = self.0.max.as_ref();
         let max = max.map(|bound| bound.upper_bound::<T>(input).ok_or_else(refusal)).transpose()?;
         if let (Some(min), Some(max)) = (min, max)
             && min > max

@@ -1,5 +1,6 @@
 //! Operations on each element by itself.
 
+mod bounds;
 pub(crate) mod cast;
 pub(crate) mod clamp;
 pub(crate) mod equal;

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use rechunk_grid::DataType;
 
-use super::clamp::{bounds, parameters};
-use crate::constant::Constant;
+use super::bounds::Bounds;
 use crate::element::{Element, for_elements, supported};
 use crate::error::OpError;
 use crate::info::{OperationInfo, Parameter};
@@ -24,14 +23,10 @@ pub(crate) const INFO: OperationInfo = OperationInfo::new(
 );
 
 #[derive(Debug)]
-struct Threshold {
-    min: Option<Constant>,
-    max: Option<Constant>,
-}
+struct Threshold(Bounds);
 
 pub(crate) fn build(settings: &Settings<'_>) -> Result<Arc<dyn Operation>, OpError> {
-    let [min, max] = bounds(settings)?;
-    Ok(Arc::new(Threshold { min, max }))
+    Ok(Arc::new(Threshold(Bounds::read(settings)?)))
 }
 
 impl Operation for Threshold {
@@ -40,7 +35,7 @@ impl Operation for Threshold {
     }
 
     fn identity(&self) -> String {
-        identity(INFO.name, 1, &parameters(self.min.as_ref(), self.max.as_ref()))
+        identity(INFO.name, 1, &self.0.parameters())
     }
 
     fn output_type(&self, input: DataType) -> Result<DataType, OpError> {
@@ -67,8 +62,8 @@ impl Threshold {
         let elements = input.elements::<T>(INFO.name)?;
         let pairs = out.iter_mut().zip(elements);
         // `None`: there is no bound; `Some(None)`: it lies beyond all values of the type.
-        let min = self.min.as_ref().map(|bound| bound.lower_bound::<T>(input.data_type));
-        let max = self.max.as_ref().map(|bound| bound.upper_bound::<T>(input.data_type));
+        let min = self.0.min.as_ref().map(|bound| bound.lower_bound::<T>(input.data_type));
+        let max = self.0.max.as_ref().map(|bound| bound.upper_bound::<T>(input.data_type));
         match (min, max) {
             (Some(None), _) | (_, Some(None)) => pairs.for_each(|(out, _)| *out = 0),
             (Some(Some(min)), Some(Some(max))) => {
