@@ -85,10 +85,8 @@ pub(super) async fn find(job: &mut Job, running: Running) -> Result<Found, Error
             Err(error) => error,
         };
         // What is in the way may be what another process writes to open it, or to end it.
-        let is_written = work.writer().await?.is_some();
         let state = State::of(&work).await;
-        let is_opening = is_written || matches!(state, State::Open(_));
-        patience.wait(is_opening, state, error).await?;
+        patience.wait(&work, state, error).await?;
     }
 }
 
@@ -131,13 +129,14 @@ impl Patience {
     /// the error.
     pub(crate) async fn wait(
         &mut self,
-        is_opening: bool,
+        work: &WorkDir,
         state: State,
         error: Error,
     ) -> Result<(), Error> {
+        let is_open = matches!(state, State::Open(_)) || work.writer().await?.is_some();
         let is_other = self.seen.as_ref() != Some(&state);
         self.seen = Some(state);
-        if !is_opening && !is_other || self.started.elapsed() > OPENING {
+        if !is_open && !is_other || self.started.elapsed() > OPENING {
             return Err(error);
         }
         tokio::time::sleep(LOOK).await;
@@ -151,27 +150,34 @@ async fn open_if_not(
     running: Running,
     work: &WorkDir,
 ) -> Result<Option<(Box<SavedJob>, bool)>, Error> {
-    let mut looked_again = 0..LOOKS;
-    loop {
-        let left = work.left().await?;
-        if let Left::Unfinished(saved) = &left
-            && saved.parts.is_none()
-            && saved.plan.fingerprint == job.planned.plan.fingerprint
-        {
-            match job.done_of(work, saved).await? {
-                // It is being finished, or whoever did that was stopped.
-                Some(done) if job.left_after(&done).next().is_none() => return Ok(None),
-                None if looked_again.next().is_some() => continue,
-                Some(_) | None => {}
-            }
+    let mut left = work.left().await?;
+    for _ in 0..LOOKS {
+        match lacks_its_end(job, work, &left).await? {
+            Some(true) => return Ok(None),
+            Some(false) => break,
+            None => left = work.left().await?,
         }
-        return match left {
-            Left::Unfinished(saved) if saved.parts.is_some() => Ok(Some((Box::new(saved), false))),
-            left => {
-                let opened = Box::pin(open(job, running, work, &left)).await?;
-                Ok(opened.map(|saved| (Box::new(saved), true)))
-            }
-        };
+    }
+    match left {
+        Left::Unfinished(saved) if saved.parts.is_some() => Ok(Some((Box::new(saved), false))),
+        left => {
+            let opened = Box::pin(open(job, running, work, &left)).await?;
+            Ok(opened.map(|saved| (Box::new(saved), true)))
+        }
+    }
+}
+
+/// True if a run of this plan has done all but its end: that is being done, or whoever did it was
+/// stopped. `None` if another process has changed the state meanwhile.
+async fn lacks_its_end(job: &Job, work: &WorkDir, left: &Left) -> Result<Option<bool>, Error> {
+    match left {
+        Left::Unfinished(saved)
+            if saved.parts.is_none() && saved.plan.fingerprint == job.planned.plan.fingerprint =>
+        {
+            let done = job.done_of(work, saved).await?;
+            Ok(done.map(|done| job.left_after(&done).next().is_none()))
+        }
+        _ => Ok(Some(false)),
     }
 }
 

@@ -90,10 +90,11 @@ impl Job {
         work: &WorkDir,
         saved: &SavedJob,
     ) -> Result<Option<DoneSet>, Error> {
+        let marks = saved.parts.as_ref().map(|name| Marks::of(work, name)).transpose()?;
         let read = async {
             let mut done = work.journaled(&saved.plan.fingerprint).await?;
-            if let Some(name) = &saved.parts {
-                done.join(&Marks::of(work, name)?.done().await?);
+            if let Some(marks) = &marks {
+                done.join(&marks.done().await?);
             }
             Ok(done)
         };
@@ -101,14 +102,12 @@ impl Job {
         if done.as_ref().is_ok_and(|done| self.left_after(done).next().is_none()) {
             return done.map(Some);
         }
-        let is_open = match &saved.parts {
-            Some(name) => Marks::of(work, name)?.are_open().await?,
-            None => true,
+        let is_as_it_was = match &marks {
+            // Whoever closes parts says so before their marks go, and no others have their name.
+            Some(marks) => marks.are_open().await?,
+            None => matches!(work.left().await?, Left::Unfinished(now) if now.parts.is_none()),
         };
-        match work.left().await? {
-            Left::Unfinished(now) if is_open && now.parts == saved.parts => done.map(Some),
-            _ => Ok(None),
-        }
+        if is_as_it_was { done.map(Some) } else { Ok(None) }
     }
 
     /// Closes the parts, if all tasks are done: then it is an interrupted run that has done all.

@@ -158,17 +158,11 @@ impl Job {
     ) -> Result<Option<ShareRun>, Error> {
         let header = self.journal_header();
         let before = Box::pin(self.stages_before(open, &tasks, wait, &told.1)).await?;
-        if !open.marks.are_open().await? {
-            // Whoever closes them removes their marks, which may have been half of those just read.
-            return Err(closed(&self.request.target));
-        }
         let Some(mut todo) = open.marks.todo(tasks, before, &header).await? else {
             return Ok(None); // other shares have it all
         };
         let run = if todo.left.is_empty() {
-            if !open.marks.are_open().await? {
-                return Err(closed(&self.request.target)); // while the journals of others were read
-            }
+            self.check_open(open).await?; // it took time to read the journals of others
             None
         } else {
             let of = (tasks, &todo.known);
@@ -184,6 +178,11 @@ impl Job {
         Ok(run)
     }
 
+    /// Refuses to go on where the parts were closed.
+    async fn check_open(&self, open: &Open) -> Result<(), Error> {
+        if open.marks.are_open().await? { Ok(()) } else { Err(closed(&self.request.target)) }
+    }
+
     /// Reads how far all stages have come, when those before that of `tasks` are complete.
     async fn stages_before(
         &self,
@@ -196,11 +195,10 @@ impl Job {
         let mut done = self.done_before_parts(open).await?;
         loop {
             done.join(&open.marks.done().await?);
+            // Whoever closes them removes their marks, which may have been half of those just read.
+            self.check_open(open).await?;
             let left = self.left_after(&done).next().filter(|left| left.stage < tasks.stage);
             let Some(left) = left else { return Ok(done) };
-            if !open.marks.are_open().await? {
-                return Err(closed(&self.request.target)); // and their marks may be gone
-            }
             let not_yet = || Error::NotYet {
                 location: self.request.target.clone(),
                 reason: format!(

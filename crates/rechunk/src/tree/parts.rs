@@ -303,8 +303,7 @@ impl TreeJob {
                 Ok(Left::Emptied) => State::Ended,
                 Ok(Left::Nothing) | Err(_) => State::Nothing,
             };
-            let is_open = matches!(state, State::Open(_));
-            patience.wait(is_open || work.writer().await?.is_some(), state, error).await?;
+            patience.wait(&work, state, error).await?;
         }
     }
 

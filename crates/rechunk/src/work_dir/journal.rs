@@ -7,6 +7,9 @@ use crate::Error;
 use crate::error::store_error;
 use crate::work_dir::WorkDir;
 
+/// Looks for a journal that cannot be read, after the first.
+const LOOKS: u32 = 3;
+
 impl WorkDir {
     /// Reads the journal of a plan. Its first line is known from the saved job, should it be
     /// damaged.
@@ -16,17 +19,18 @@ impl WorkDir {
         contents.map_err(|error| self.journal_error(error))
     }
 
-    /// Reads what the journal of a plan says is done; nothing if there is none.
+    /// Reads what the journal of a plan says is done; nothing if there is none. Another process may
+    /// write it anew meanwhile, or remove it: one that was there and is not is looked for again.
     pub(crate) async fn journaled(&self, fingerprint: &str) -> Result<DoneSet, Error> {
-        if !self.has_journal().await? {
-            return Ok(DoneSet::default());
+        let mut looks = 0;
+        while self.has_journal().await? {
+            match self.read_journal(fingerprint).await {
+                Ok(contents) => return Ok(contents.done),
+                Err(error) if looks == LOOKS => return Err(error),
+                Err(_) => looks += 1,
+            }
         }
-        match self.read_journal(fingerprint).await {
-            Ok(contents) => Ok(contents.done),
-            // Another process ends the run, and has just removed it.
-            Err(_) if !self.has_journal().await? => Ok(DoneSet::default()),
-            Err(error) => Err(error),
-        }
+        Ok(DoneSet::default())
     }
 
     /// Has the tasks of a stage, and of those after it, be done again.
