@@ -364,6 +364,16 @@ pub(crate) const SUPPORTED: [DataType; 12] = [
     DataType::Float64,
 ];
 
+/// Type of floats for amounts of a type: floats stay, integers of at most 16 bits become float32,
+/// others float64.
+pub(crate) fn float_for(data_type: DataType) -> DataType {
+    match data_type {
+        float if float.is_ieee_float() => float,
+        small if small.item_bytes() <= 2 => DataType::Float32,
+        _ => DataType::Float64,
+    }
+}
+
 /// Refusal of a type that no operation takes.
 pub(crate) fn unsupported(operation: &str, data_type: DataType) -> OpError {
     let names: Vec<_> = SUPPORTED.iter().map(|data_type| data_type.name()).collect();

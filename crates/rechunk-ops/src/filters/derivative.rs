@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use rechunk_grid::DataType;
 
-use super::linear::{Combine, Linear, Weights, float_type};
-use super::real::is_single;
+use super::linear::{Combine, Linear, LinearFilter, Weights, float_type};
 use crate::error::OpError;
 use crate::info::{OperationInfo, Parameter};
-use crate::operation::{Operation, check_run};
+use crate::operation::Operation;
 use crate::settings::{Settings, bad_setting, identity};
 use crate::view::{BoxView, Outcome, TaskContext};
 
@@ -98,7 +97,9 @@ impl Derivative {
         };
         self.axes.as_ref().map_or_else(|| "all".to_owned(), text)
     }
+}
 
+impl LinearFilter for Derivative {
     fn linear(&self, rank: usize) -> Result<Linear, OpError> {
         let axes = self.axes.clone().unwrap_or_else(|| (0..rank).collect());
         let wanted = format!("the array has {rank} axes");
@@ -152,11 +153,7 @@ impl Operation for Derivative {
     }
 
     fn scratch_bytes(&self, shape: &[u64], input: DataType) -> u64 {
-        let item_bytes = match float_type(self.info.name, input) {
-            Ok(to) if is_single(to) => 4,
-            _ => 8,
-        };
-        self.linear(shape.len()).map_or(0, |linear| linear.scratch_bytes(shape, item_bytes))
+        self.filter_bytes(shape, input)
     }
 
     fn run(
@@ -165,9 +162,6 @@ impl Operation for Derivative {
         out: &mut [u8],
         context: &TaskContext,
     ) -> Result<Outcome, OpError> {
-        let input = check_run(self, inputs, out, context)?;
-        let to = float_type(self.info.name, input.data_type)?;
-        let linear = self.linear(input.shape.len())?;
-        linear.run(self.info.name, &input, to, is_single(to), out, context)
+        self.filter(inputs, out, context)
     }
 }

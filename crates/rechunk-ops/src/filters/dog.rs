@@ -5,11 +5,10 @@ use std::sync::Arc;
 use rechunk_grid::DataType;
 
 use super::gaussian::{chain, sigma, truncate};
-use super::linear::{Combine, Linear, float_type};
-use super::real::is_single;
+use super::linear::{Combine, Linear, LinearFilter, float_type};
 use crate::error::OpError;
 use crate::info::{OperationInfo, Parameter};
-use crate::operation::{Operation, check_run};
+use crate::operation::Operation;
 use crate::settings::{PerAxis, Settings, identity};
 use crate::view::{BoxView, Outcome, TaskContext};
 
@@ -38,7 +37,7 @@ pub(crate) fn build(settings: &Settings<'_>) -> Result<Arc<dyn Operation>, OpErr
     Ok(Arc::new(Dog { low, high, truncate }))
 }
 
-impl Dog {
+impl LinearFilter for Dog {
     fn linear(&self, rank: usize) -> Result<Linear, OpError> {
         let chains = [&self.low, &self.high].map(|sigma| chain(sigma, self.truncate, rank));
         let [low, high] = chains;
@@ -69,11 +68,7 @@ impl Operation for Dog {
     }
 
     fn scratch_bytes(&self, shape: &[u64], input: DataType) -> u64 {
-        let item_bytes = match float_type(INFO.name, input) {
-            Ok(to) if is_single(to) => 4,
-            _ => 8,
-        };
-        self.linear(shape.len()).map_or(0, |linear| linear.scratch_bytes(shape, item_bytes))
+        self.filter_bytes(shape, input)
     }
 
     fn run(
@@ -82,9 +77,6 @@ impl Operation for Dog {
         out: &mut [u8],
         context: &TaskContext,
     ) -> Result<Outcome, OpError> {
-        let input = check_run(self, inputs, out, context)?;
-        let to = float_type(INFO.name, input.data_type)?;
-        let linear = self.linear(input.shape.len())?;
-        linear.run(INFO.name, &input, to, is_single(to), out, context)
+        self.filter(inputs, out, context)
     }
 }

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use rechunk_grid::DataType;
 
-use super::linear::{Linear, Weights, refuse_bool};
-use super::real::is_single;
+use super::linear::{Linear, LinearFilter, Weights, refuse_bool};
 use crate::error::OpError;
 use crate::info::{OperationInfo, Parameter};
-use crate::operation::{Operation, check_run};
+use crate::operation::Operation;
 use crate::settings::{PerAxis, Settings, WINDOW_MAX, identity};
 use crate::view::{BoxView, Outcome, TaskContext};
 
@@ -98,7 +97,7 @@ pub(super) fn chain(
     Ok(sigma.of_rank(rank)?.into_iter().map(|sigma| weights(sigma, truncate)).collect())
 }
 
-impl Gaussian {
+impl LinearFilter for Gaussian {
     fn linear(&self, rank: usize) -> Result<Linear, OpError> {
         Ok(Linear::single(chain(&self.sigma, self.truncate, rank)?))
     }
@@ -125,8 +124,7 @@ impl Operation for Gaussian {
     }
 
     fn scratch_bytes(&self, shape: &[u64], input: DataType) -> u64 {
-        let item_bytes = if is_single(input) { 4 } else { 8 };
-        self.linear(shape.len()).map_or(0, |linear| linear.scratch_bytes(shape, item_bytes))
+        self.filter_bytes(shape, input)
     }
 
     fn run(
@@ -135,9 +133,6 @@ impl Operation for Gaussian {
         out: &mut [u8],
         context: &TaskContext,
     ) -> Result<Outcome, OpError> {
-        let input = check_run(self, inputs, out, context)?;
-        let linear = self.linear(input.shape.len())?;
-        let data_type = input.data_type;
-        linear.run(INFO.name, &input, data_type, is_single(data_type), out, context)
+        self.filter(inputs, out, context)
     }
 }

@@ -3,10 +3,11 @@
 use rechunk_grid::DataType;
 
 use super::blocks::{Chain, Filtered, filter, scratch_bytes};
-use super::real::Real;
+use super::real::{Real, is_single};
 use super::taps::Taps;
-use crate::element::{Element, for_elements, supported};
+use crate::element::{Element, float_for, for_elements, supported};
 use crate::error::OpError;
+use crate::operation::{Operation, check_run};
 use crate::view::{BoxView, Outcome, TaskContext, elements_mut, extents};
 
 /// Weights of a window along an axis, from the middle outwards.
@@ -111,6 +112,34 @@ impl Linear {
     }
 }
 
+/// An operation that is a sum of separable weighted windows.
+pub(super) trait LinearFilter: Operation + Sized {
+    /// The windows for boxes of `rank` axes.
+    fn linear(&self, rank: usize) -> Result<Linear, OpError>;
+
+    /// Bytes that [`LinearFilter::filter`] takes beside its input and its output.
+    fn filter_bytes(&self, shape: &[u64], input: DataType) -> u64 {
+        let item_bytes = match self.output_type(input) {
+            Ok(to) if is_single(to) => 4,
+            _ => 8,
+        };
+        self.linear(shape.len()).map_or(0, |linear| linear.scratch_bytes(shape, item_bytes))
+    }
+
+    /// Computes a box: what [`Operation::run`] does.
+    fn filter(
+        &self,
+        inputs: &[BoxView<'_>],
+        out: &mut [u8],
+        context: &TaskContext,
+    ) -> Result<Outcome, OpError> {
+        let input = check_run(self, inputs, out, context)?;
+        let to = self.output_type(input.data_type)?;
+        let linear = self.linear(input.shape.len())?;
+        linear.run(self.name(), &input, to, is_single(to), out, context)
+    }
+}
+
 /// A box to be filtered.
 struct Job<'a> {
     shape: &'a [u64],
@@ -184,15 +213,10 @@ fn store_row<C: Real, U: Element>(
     }
 }
 
-/// Type of a result that may be negative or a fraction: floats stay, integers of at most 16 bits
-/// become float32, others float64. Refuses bool.
+/// Type of a result that may be negative or a fraction ([`float_for`]). Refuses bool.
 pub(super) fn float_type(operation: &str, input: DataType) -> Result<DataType, OpError> {
     refuse_bool(operation, input)?;
-    Ok(match input {
-        float if float.is_ieee_float() => float,
-        small if small.item_bytes() <= 2 => DataType::Float32,
-        _ => DataType::Float64,
-    })
+    Ok(float_for(input))
 }
 
 /// Refuses bool, and types that no operation takes.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rechunk_grid::DataType;
 
 use super::store::{BLOCK, store_block};
-use crate::element::{Element, for_elements, supported};
+use crate::element::{Element, float_for, for_elements, supported};
 use crate::error::OpError;
 use crate::info::{OperationInfo, Parameter};
 use crate::operation::{Operation, check_run};
@@ -53,11 +53,7 @@ impl Operation for Rescale {
 
     fn output_type(&self, input: DataType) -> Result<DataType, OpError> {
         supported(INFO.name, input)?;
-        Ok(self.to.unwrap_or(match input {
-            float if float.is_ieee_float() => float,
-            small if small.item_bytes() <= 2 => DataType::Float32,
-            _ => DataType::Float64,
-        }))
+        Ok(self.to.unwrap_or_else(|| float_for(input)))
     }
 
     fn scratch_bytes(&self, _shape: &[u64], _input: DataType) -> u64 {
