@@ -5,17 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-import threading
 import uuid
 from collections.abc import Iterator
 from typing import Any
 
 from rechunk.engines.rounds import Outcome, rounds
-from rechunk.engines.worker import tell_part, told
+from rechunk.engines.watched import Job, outcomes
+from rechunk.engines.worker import tell_part
 from rechunk.errors import UsageError
 
-LOOK_SECONDS = 0.2
-"""How often it is looked for parts that are done."""
 STOP = "stop"
 """File beside the reports; while it is there, no part is begun."""
 PID = ".pid"
@@ -50,25 +48,11 @@ class Beam:
 
         def attempt(shares: list[int]) -> Iterator[Outcome]:
             reports = _Reports(self.temporary)
-            left = set(shares)
             try:
-                job = _Job(self, reports.folder, (work, stage, of), shares)
-                try:
-                    while True:
-                        is_over = not job.wait(LOOK_SECONDS)
-                        for share, text in reports.new():
-                            left.discard(share)
-                            yield share, told(text)
-                        if is_over or reports.is_stuck(left):
-                            break
-                except BaseException:
-                    reports.write(STOP, "")
-                    job.cancel()
-                    raise
+                job = _Job(self, reports, (work, stage, of), shares)
+                yield from outcomes(job, shares, "the pipeline has lost the part")
             finally:
                 reports.remove()
-            for share in left:
-                yield share, job.error or RuntimeError("the pipeline has lost the part")
 
         return rounds(of, retries, attempt)
 
@@ -139,38 +123,41 @@ def _is_alive(path: str) -> bool:
     return True
 
 
-class _Job:
-    """A pipeline in a thread: local runners return when it has ended."""
+class _Job(Job):
+    """A pipeline: local runners return when it has ended."""
 
-    def __init__(self, beam: Beam, folder: str, work: tuple[str, int, int], shares: list[int]) -> None:
+    def __init__(
+        self, beam: Beam, told: _Reports, work: tuple[str, int, int], shares: list[int]
+    ) -> None:
+        super().__init__()
         self.beam = beam
-        self.error: Exception | None = None
+        self.told = told
         self.result: Any = None
-        self.given = (folder, work, shares)
-        self.thread = threading.Thread(target=self._run, daemon=True)
-        self.thread.start()
+        self.given = (work, shares)
 
-    def _run(self) -> None:
+    def work(self) -> None:
+        """Runs it."""
         import apache_beam
 
-        folder, work, shares = self.given
-        try:
-            pipeline = apache_beam.Pipeline(runner=self.beam.runner, options=self.beam.options)
-            given = pipeline | "shares" >> apache_beam.Create(shares)
-            spread = given | "spread" >> apache_beam.Reshuffle()
-            spread | "parts" >> apache_beam.Map(do_part, folder, *work)
-            self.result = pipeline.run()
-            self.result.wait_until_finish()
-        except Exception as error:
-            self.error = error
+        work, shares = self.given
+        pipeline = apache_beam.Pipeline(runner=self.beam.runner, options=self.beam.options)
+        given = pipeline | "shares" >> apache_beam.Create(shares)
+        spread = given | "spread" >> apache_beam.Reshuffle()
+        spread | "parts" >> apache_beam.Map(do_part, self.told.folder, *work)
+        self.result = pipeline.run()
+        self.result.wait_until_finish()
 
-    def wait(self, seconds: float) -> bool:
-        """Waits for its end, `seconds` at most; says whether it goes on."""
-        self.thread.join(seconds)
-        return self.thread.is_alive()
+    def reports(self) -> Iterator[tuple[int, str]]:
+        """Returns what has come since the last time."""
+        return self.told.new()
+
+    def is_stuck(self, left: set[int]) -> bool:
+        """Says whether a worker of this machine has died, for which the runner waits."""
+        return self.told.is_stuck(left)
 
     def cancel(self) -> None:
         """Stops it where the runner can; elsewhere parts that are under way go on to their end."""
+        self.told.write(STOP, "")
         try:
             if self.result is not None:
                 self.result.cancel()

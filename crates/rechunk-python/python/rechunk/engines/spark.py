@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import uuid
 from collections.abc import Iterator
 from typing import Any
 
 from rechunk.engines.rounds import Outcome, rounds
-from rechunk.engines.worker import missing, tell_part, told
+from rechunk.engines.watched import Job, outcomes
+from rechunk.engines.worker import missing, tell_part
 from rechunk.errors import UsageError
-
-LOOK_SECONDS = 0.2
-"""How often it is looked for parts that are done."""
 
 
 class Spark:
@@ -38,23 +35,8 @@ class Spark:
         """Does all shares of a stage."""
 
         def attempt(shares: list[int]) -> Iterator[Outcome]:
-            job = _Job(self.context, work, stage, of, shares)
-            left = set(shares)
-            try:
-                while True:
-                    is_over = not job.wait(LOOK_SECONDS)
-                    for share, text in job.reports():
-                        if share in left:
-                            left.remove(share)
-                            yield share, told(text)
-                    if is_over:
-                        break
-            except BaseException:
-                job.cancel()
-                raise
-            # A task has died more often than Spark tries, and with it the job.
-            for share in left:
-                yield share, job.error or RuntimeError("Spark has lost the task")
+            # A task that has died more often than Spark tries it ends the job.
+            return outcomes(_Job(self.context, work, stage, of, shares), shares, "Spark has lost the task")
 
         return rounds(of, retries, attempt)
 
@@ -64,39 +46,33 @@ class Spark:
             self.context.stop()
 
 
-class _Job:
-    """A job of Spark in a thread; accumulators bring reports while it runs, `collect` would at its end."""
+class _Job(Job):
+    """A job of Spark; accumulators bring reports while it runs, `collect` would at its end."""
 
     def __init__(self, context: Any, work: str, stage: int, of: int, shares: list[int]) -> None:
         from pyspark import InheritableThread
 
+        super().__init__()
+        self.thread_kind = InheritableThread
         self.context = context
         self.group = f"rechunk-{uuid.uuid4()}"
-        self.error: Exception | None = None
         self.seen = 0
         self.told = told = context.accumulator([], _reports())
-        parts = context.parallelize(shares, len(shares))
-        shared = context.broadcast(work)
+        self.parts = context.parallelize(shares, len(shares))
+        self.shared = shared = context.broadcast(work)
 
         def part(share: int) -> None:
             told.add([(share, tell_part(shared.value, stage, share, of))])
 
-        def run() -> None:
-            try:
-                context.setJobGroup(self.group, "rechunk", interruptOnCancel=True)
-                parts.foreach(part)
-            except Exception as error:
-                self.error = error
-            finally:
-                shared.unpersist()
+        self.part = part
 
-        self.thread: threading.Thread = InheritableThread(target=run, daemon=True)
-        self.thread.start()
-
-    def wait(self, seconds: float) -> bool:
-        """Waits for its end, `seconds` at most; says whether it goes on."""
-        self.thread.join(seconds)
-        return self.thread.is_alive()
+    def work(self) -> None:
+        """Does the shares."""
+        try:
+            self.context.setJobGroup(self.group, "rechunk", interruptOnCancel=True)
+            self.parts.foreach(self.part)
+        finally:
+            self.shared.unpersist()
 
     def reports(self) -> list[tuple[int, str]]:
         """Returns what has come since the last time."""
@@ -105,6 +81,7 @@ class _Job:
         return found
 
     def cancel(self) -> None:
+        """Cancels it."""
         self.context.cancelJobGroup(self.group)
 
 
