@@ -66,6 +66,21 @@ impl ApplyPlan {
         Region::whole(&self.reductions.iter().map(AxisReductions::count).collect::<Vec<_>>())
     }
 
+    /// Index of a reduction box in their grid.
+    pub(crate) fn reduction_index(&self, ordinal: u64) -> Vec<u64> {
+        self.reduction_grid().position(ordinal)
+    }
+
+    /// Number of tasks along each axis.
+    pub fn task_shape(&self) -> Vec<u64> {
+        self.task_grid().shape
+    }
+
+    /// Number of reduction boxes along each axis.
+    pub fn reduction_shape(&self) -> Vec<u64> {
+        self.reduction_grid().shape
+    }
+
     /// Number of tasks.
     pub fn task_count(&self) -> u64 {
         self.task_count
@@ -113,7 +128,7 @@ impl ApplyPlan {
     /// Reduction box of number `ordinal`, which is below [`ApplyPlan::reduction_count`]: whole
     /// array chunks, cut to the kept box. No other pull task writes these array chunks.
     pub fn reduction(&self, ordinal: u64) -> VoxelBox {
-        let index = self.reduction_grid().position(ordinal);
+        let index = self.reduction_index(ordinal);
         VoxelBox::new(self.reductions.iter().zip(index).map(|(axis, j)| axis.span(j)))
     }
 

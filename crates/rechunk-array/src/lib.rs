@@ -21,7 +21,7 @@ pub use array::Array;
 pub use error::ArrayError;
 pub use gaps::ObjectList;
 pub use presence::Missing;
-pub use regions::{RegionError, RegionOptions};
+pub use regions::{RegionError, RegionOptions, RegionRead};
 pub use shards::{ShardWriter, WholeShard};
 
 #[cfg(test)]

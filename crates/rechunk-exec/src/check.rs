@@ -5,12 +5,17 @@ use rechunk_kernel::wide;
 use rechunk_plan::{ArrayRole, Kernel, PLAN_VERSION, RunsSide, Stage, Unit};
 
 use crate::journal::DoneSet;
-use crate::{Execution, Fault, Sink, begin};
+use crate::{Execution, Fault, Sink, begin, windows};
 
 /// Refuses what would go wrong later, or quietly.
 pub(crate) fn check(execution: &Execution, done: &DoneSet) -> Result<(), Fault> {
-    check_arrays(execution)?;
-    check_stages(execution)?;
+    if let Some(work) = &execution.plan.apply {
+        check_version(execution)?;
+        windows::check::check(execution, work)?;
+    } else {
+        check_arrays(execution)?;
+        check_stages(execution)?;
+    }
     for (stage, task) in done.largest() {
         let tasks = execution.plan.stages.get(stage).map_or(0, |stage| stage.tasks);
         require(task < tasks, || {
@@ -46,11 +51,16 @@ pub(crate) fn check_tasks(execution: &Execution, done: Option<&DoneSet>) -> Resu
     Ok(())
 }
 
+fn check_version(execution: &Execution) -> Result<(), Fault> {
+    let found = execution.plan.version;
+    require(found == PLAN_VERSION, || {
+        format!("it has version {found}, this program knows {PLAN_VERSION}")
+    })
+}
+
 fn check_arrays(execution: &Execution) -> Result<(), Fault> {
+    check_version(execution)?;
     let plan = &execution.plan;
-    require(plan.version == PLAN_VERSION, || {
-        format!("it has version {}, this program knows {PLAN_VERSION}", plan.version)
-    })?;
     for role in [ArrayRole::Source, ArrayRole::Target] {
         let count = plan.arrays.iter().filter(|array| array.role == role).count();
         require(count == 1, || {

@@ -93,6 +93,14 @@ pub enum Fault {
     /// Elements cannot be copied: a bug, but one that is caught before anything is touched.
     #[error("copying elements: {0}")]
     Kernel(#[source] KernelError),
+    /// Chunks of a source are missing, which the apply has for an error.
+    #[error("{count} chunks that it needs are missing in {array}")]
+    MissingChunks {
+        /// Location of the source.
+        array: String,
+        /// Number of them.
+        count: u64,
+    },
     /// An operation cannot compute elements.
     #[error("the operation `{name}`: {reason}")]
     Op {

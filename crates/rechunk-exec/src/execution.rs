@@ -11,6 +11,7 @@ use rechunk_store::{PartSizes, Store};
 
 use crate::op::Op;
 use crate::task_range::TaskRange;
+use crate::windows::window_op::Windows;
 
 /// Most bytes of a list of the source, if the budget leaves them. The least is always there: it is
 /// part of the memory that is reserved for the run as a whole.
@@ -47,6 +48,8 @@ pub struct Execution {
     pub list_after_missing: Option<u64>,
     /// Operations that kernels of the plan may name.
     pub ops: Vec<Arc<dyn Op>>,
+    /// Operation and further sources of an apply, where the plan is one.
+    pub windows: Option<Windows>,
 }
 
 impl Execution {

@@ -29,6 +29,7 @@ mod tasks;
 mod units;
 mod ways_in;
 mod ways_out;
+mod windows;
 
 pub use error::{ExecError, Fault};
 pub use event::{Event, NullObserver, Observer};
@@ -41,3 +42,4 @@ pub use op::{Op, OpElements};
 pub use run::run;
 pub use stage::piece_place::{intermediate_key, intermediate_keys};
 pub use task_range::TaskRange;
+pub use windows::window_op::{WindowCall, WindowInput, WindowOp, Windows};

@@ -20,6 +20,7 @@ use crate::stage::context::RunContext;
 use crate::stage::stage_run::StageRun;
 use crate::stage::way_in::WayIn;
 use crate::tasks::run_tasks;
+use crate::windows::{self, stage::WindowStage};
 use crate::{
     ArrayDigest, Event, ExecError, Execution, Fault, Journal, JournalError, Observer, RunReport,
     Sink,
@@ -121,6 +122,15 @@ async fn run_stages(
     let mut method = None;
     let mut settled = future::ready(Ok(())).boxed();
     for number in context.execution.stages() {
+        if context.execution.plan.apply.is_some() {
+            let stage = WindowStage::new(Arc::clone(context), number).map_err(ExecError::Run)?;
+            let stage = Arc::new(stage);
+            context.observer.event(&stage.started(done));
+            futures::try_join!(settled, windows::stage::run_tasks(&stage, done))?;
+            context.observer.event(&Event::StageDone { stage: number });
+            settled = settle(context, number).map_err(ExecError::Run).boxed();
+            continue;
+        }
         let stage = begin::stage(Arc::clone(context), number).map_err(ExecError::Run)?;
         method = method.or(stage.digest.method());
         let stage = Arc::new(stage);

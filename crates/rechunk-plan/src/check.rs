@@ -18,6 +18,7 @@ impl Plan {
             arrays.map_err(|why| format!("stage {number}: {why}"))?;
         }
         self.check_intermediates()?;
+        self.check_apply()?;
         if self.fingerprint != self.computed_fingerprint() {
             return Err("its fingerprint is not that of its contents: it was edited".to_owned());
         }
@@ -77,8 +78,8 @@ impl Plan {
             }
         }
         match (&stage.kernel, &stage.inputs[..], &stage.outputs[..]) {
-            (Kernel::Copy(_) | Kernel::Op(_), [_], [_])
-            | (Kernel::Combine(_), [_, ..], [_])
+            (Kernel::Copy(_), [_], [_])
+            | (Kernel::Op(_) | Kernel::Combine(_), [_, ..], [_])
             | (Kernel::Reduce(_), [_], [_, ..]) => Ok(()),
             _ => Err("its kernel has another number of inputs and outputs"),
         }
@@ -106,7 +107,12 @@ impl Plan {
             }
             let (Some(writer), Some(reader)) = uses else { return Err(NOT_ONCE) };
             let shapes = [writer, reader].map(|stage| &self.stages[stage].shape);
-            let is_chain = writer + 1 == reader && shapes == [&array.shape; 2];
+            // Blocks of an apply are read by boxes of another grid.
+            let is_whole = match self.apply {
+                Some(_) => *shapes[0] == array.shape,
+                None => shapes == [&array.shape; 2],
+            };
+            let is_chain = writer + 1 == reader && is_whole;
             if !is_chain || self.stages[writer].tile != array.chunk {
                 return Err("an intermediate is not read as it is written");
             }

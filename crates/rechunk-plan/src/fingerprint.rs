@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::{ArrayId, ArrayRole, Kernel, Plan, PlanArray, Stage, Unit, Way};
+use crate::{ApplyWork, ArrayId, ArrayRole, Kernel, Plan, PlanArray, Stage, Unit, Way};
 
 /// Form of the text that is hashed. It is that of version 2 of the plan, so that a run of a program
 /// of that version can be gone on with: raise it only where the same fields decide other objects.
@@ -84,7 +84,9 @@ fn of(plan: &Plan) -> String {
         }
     }
     if !is_copy_of_one_array(plan) {
-        for text in plan.arrays.iter().map(array_text).chain(plan.stages.iter().map(stage_text)) {
+        let apply = plan.apply.as_deref().into_iter().map(apply_text);
+        let stages = plan.stages.iter().map(stage_text);
+        for text in plan.arrays.iter().map(array_text).chain(stages).chain(apply) {
             hash.update((text.len() as u64).to_le_bytes());
             hash.update(text.as_bytes());
         }
@@ -129,6 +131,11 @@ fn stage_text(stage: &Stage) -> String {
     let by_store = Kernel::Copy(Way::ByStore);
     let kernel = if stage.kernel == by_store { &Kernel::Copy(Way::Encoded) } else { &stage.kernel };
     text(&(kernel, &stage.inputs, &stage.outputs, &stage.shape))
+}
+
+/// All that decides what an apply computes; not the memory that it has.
+fn apply_text(work: &ApplyWork) -> String {
+    text(&(&work.job, work.boundary, work.missing))
 }
 
 /// JSON with its members in the order they are declared in.

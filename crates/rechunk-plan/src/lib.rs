@@ -12,6 +12,7 @@
 //! Raw files on both sides are read and written in runs of bytes, by a schedule of [`keep`].
 
 mod absence;
+mod apply_work;
 mod array;
 mod border;
 mod check;
@@ -41,6 +42,7 @@ mod uploads;
 mod version_2;
 mod window;
 
+pub use apply_work::{ApplyWork, MissingChunks, Reads};
 pub use array::{ArrayId, ArrayRole, PlanArray};
 pub use cost::{Figures, StageDraft};
 pub use cuts::{AxisCuts, Cuts};

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 
 use crate::array::NO_ARRAY;
-use crate::{ArrayId, ArrayRole, Estimate, PlanArray, ProfileNames, Stage, Strategy};
+use crate::{ApplyWork, ArrayId, ArrayRole, Estimate, PlanArray, ProfileNames, Stage, Strategy};
 
 /// Version of the plan's JSON form; a reader refuses versions it does not know.
 pub const PLAN_VERSION: u32 = 3; // 3: several arrays, kernels and windows
@@ -28,6 +28,9 @@ pub struct Plan {
     pub keeps_absence: bool,
     /// The passes, in order.
     pub stages: Vec<Stage>,
+    /// Chunk-wise apply that the stages do; `None`: they copy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apply: Option<Box<ApplyWork>>,
     /// Memory that the run may use and will use.
     pub memory: PlanMemory,
     /// CPU workers the memory was planned for. With 0, which no planner says, CPU work is done on

@@ -43,10 +43,12 @@ pub enum Strategy {
     Multistage,
     /// The whole array in memory.
     Memory,
+    /// Chunk-wise apply of an operation; no kind of copy.
+    Apply,
 }
 
 impl Strategy {
-    /// Every strategy but `Auto`: the plan kinds.
+    /// Every kind of plan that copies.
     pub const KINDS: [Self; 7] = [
         Self::Passthrough,
         Self::Direct,
@@ -68,6 +70,7 @@ impl Strategy {
             Self::PushPull => "push-pull",
             Self::Multistage => "multistage",
             Self::Memory => "memory",
+            Self::Apply => "apply",
         }
     }
 

@@ -30,6 +30,12 @@ pub enum PlanError {
         /// Why it cannot work.
         reason: &'static str,
     },
+    /// The counts of an apply are more than can be counted.
+    #[error("the operation cannot be applied: {reason}")]
+    Apply {
+        /// Reason, in words.
+        reason: String,
+    },
     /// A number of the request is out of its range.
     #[error("{what} must be {range}")]
     OutOfRange {

@@ -8,6 +8,7 @@
 //!
 //! [`baseline`] has the literature's planners, to compare with.
 
+mod apply;
 mod arrays;
 pub mod baseline;
 mod bound;
@@ -23,6 +24,7 @@ mod runs;
 mod search;
 mod sizing;
 
+pub use apply::{ApplyPlanRequest, ApplySource, plan_apply};
 pub use error::PlanError;
 pub use planned::{Candidate, CandidateOutcome, Planned};
 pub use planner::{cheapest, plan};

@@ -289,6 +289,7 @@ fn planned(
         PlanArray { runs: Some(runs.clone()), ..array }
     };
     let mut plan = Plan {
+        apply: None,
         version: PLAN_VERSION,
         kind: Strategy::Keep,
         arrays: vec![

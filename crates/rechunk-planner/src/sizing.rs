@@ -209,6 +209,7 @@ impl<'a> Sizing<'a> {
             stages.push(stage);
         }
         let mut plan = Plan {
+            apply: None,
             version: PLAN_VERSION,
             kind,
             arrays: arrays(request, draft.stages.iter().map(|stage| &stage.tile[..])),

@@ -17,3 +17,4 @@ mod write;
 
 pub use error::RegionError;
 pub use options::RegionOptions;
+pub use read::RegionRead;

@@ -22,6 +22,15 @@ const GAP_BYTES: u64 = 64 << 10;
 /// Longest gap that is read and thrown away, where a request takes as long as a megabyte.
 const LATE_GAP_BYTES: u64 = 1 << 20;
 
+/// Chunks that a region was read of. Of one that is stored as it is, each read counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RegionRead {
+    /// Chunks that were there.
+    pub found: u64,
+    /// Chunks that were missing, and read as the fill value.
+    pub missing: u64,
+}
+
 impl Array {
     /// Bytes of a buffer for `region`, if one may be made for it: the region lies in the array, and
     /// has no more than [`RegionOptions::returned_bytes_max`].
@@ -48,6 +57,16 @@ impl Array {
         buffer: &mut [u8],
         options: &RegionOptions,
     ) -> Result<bool, RegionError> {
+        Ok(self.read_region_counting(region, buffer, options).await?.missing == 0)
+    }
+
+    /// Reads as [`Array::read_region_into`], and counts what was there and what was missing.
+    pub async fn read_region_counting(
+        &self,
+        region: &Region,
+        buffer: &mut [u8],
+        options: &RegionOptions,
+    ) -> Result<RegionRead, RegionError> {
         let geometry = Geometry::new(self, region.clone())?;
         check_buffer(self, &geometry, buffer.len())?;
         self.read_into(geometry, buffer, options).await
@@ -58,10 +77,10 @@ impl Array {
         geometry: Geometry,
         buffer: &mut [u8],
         options: &RegionOptions,
-    ) -> Result<bool, RegionError> {
-        let mut are_all_there = true;
+    ) -> Result<RegionRead, RegionError> {
+        let mut parts_read = RegionRead::default();
         if geometry.region.is_empty() {
-            return Ok(are_all_there);
+            return Ok(parts_read);
         }
         let plain = self.plain();
         let (span_bytes_max, at_once) = match plain {
@@ -89,14 +108,15 @@ impl Array {
             {
                 under_way.push(reader.fetch(part));
             }
-            let Some(fetched) = under_way.next().await else { return Ok(are_all_there) };
+            let Some(fetched) = under_way.next().await else { return Ok(parts_read) };
             let (region, elements) = fetched?;
             let target = (&mut *buffer, &frame);
             if let Some(elements) = elements {
                 let own = Frame::in_c_order(&region, geometry.item_bytes);
                 copy(native, &region, (&elements, &own), target)?;
+                parts_read.found += 1;
             } else {
-                are_all_there = false;
+                parts_read.missing += 1;
                 fill(&geometry.fill, &region, target)?;
             }
         }

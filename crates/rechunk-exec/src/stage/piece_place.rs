@@ -1,7 +1,7 @@
 //! Location of pieces of the intermediate: an object has all pieces of a task.
 
 use rechunk_plan::Plan;
-use rechunk_store::StoreError;
+use rechunk_store::{Store, StoreError};
 
 use crate::Fault;
 use crate::stage::stage_run::StageRun;
@@ -58,6 +58,15 @@ impl PiecePlace {
     pub(crate) fn damaged(self, stage: &StageRun) -> Fault {
         let location =
             stage.intermediate().map_or_else(|_| String::new(), |s| s.label().to_owned());
+        self.damaged_at(location)
+    }
+
+    /// The fault of a piece that was read from `store` and has not its checksum.
+    pub(crate) fn damaged_in(self, store: &Store) -> Fault {
+        self.damaged_at(store.label().to_owned())
+    }
+
+    fn damaged_at(self, location: String) -> Fault {
         let Self { key, range: (offset_bytes, length_bytes), written_by } = self;
         Fault::DamagedPiece { written_by, location, key, offset_bytes, length_bytes }
     }

@@ -543,6 +543,7 @@ impl Prepared {
             in_place: false,
             list_after_missing: case.list_after_missing(),
             ops: Vec::new(),
+            windows: None,
         }
     }
 }

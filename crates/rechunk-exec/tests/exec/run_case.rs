@@ -372,6 +372,7 @@ impl PreparedRuns {
             in_place: false,
             list_after_missing: None,
             ops: Vec::new(),
+            windows: None,
         }
     }
 

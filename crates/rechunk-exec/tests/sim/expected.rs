@@ -68,6 +68,7 @@ pub(crate) fn execution(scenario: &Scenario, at: &dyn Fn(&'static str) -> Store)
         in_place: false,
         list_after_missing: None,
         ops: Vec::new(),
+        windows: None,
     }
 }
 

@@ -73,6 +73,7 @@ impl Job {
             in_place: self.growth.is_some(),
             list_after_missing: self.list_after_missing(running.verify),
             ops: Vec::new(),
+            windows: None,
         };
         let counting = Arc::new(CountTasks::new(observer));
         let taken_over = place.lock.as_ref().map_or_else(CancellationToken::new, WriterLock::lost);

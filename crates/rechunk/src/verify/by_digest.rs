@@ -89,6 +89,7 @@ async fn read(
         in_place: false,
         list_after_missing: Some(MISSING_BEFORE_LISTING),
         ops: Vec::new(),
+        windows: None,
     };
     let report = run(Arc::new(execution), None, Arc::new(NullObserver), cancel.clone()).await;
     Ok(report.map_err(Error::compare)?.digest)

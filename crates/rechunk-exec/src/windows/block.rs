@@ -1,0 +1,107 @@
+//! Blocks in the intermediate: one object for each task, with the pieces of its pull tasks one
+//! after the other.
+//!
+//! A piece ends with the CRC32C of its place and its bytes, as pieces of a copy do. The object of a
+//! task whose operations had nothing to give is one checksum of no bytes.
+
+use bytes::Bytes;
+use rechunk_apply::{BlockPiece, TaskOutput, TopTask};
+use rechunk_kernel::{narrow, wide};
+use rechunk_plan::PIECE_CHECKSUM_BYTES;
+use rechunk_store::{Role, StoreError};
+
+use super::read::cut;
+use super::stage::WindowStage;
+use crate::stage::piece_place::{PiecePlace, intermediate_key};
+use crate::{Fault, TaskRange};
+
+/// Stores what a task leaves.
+pub(super) async fn put(
+    stage: &WindowStage,
+    task: &TopTask,
+    output: TaskOutput,
+) -> Result<(), Fault> {
+    let store = stage.intermediate()?;
+    let key = intermediate_key(stage.number, task.ordinal);
+    let TaskOutput::Block { bytes, .. } = output else {
+        let nothing = vec![Bytes::copy_from_slice(&checksum(stage, task, None, &[]))];
+        return store.put(&key, nothing).await.map_err(Fault::Intermediate);
+    };
+    let item_bytes = narrow(stage.work().job.block_form().item_bytes());
+    let elements_bytes = wide(bytes.len());
+    let pieces = stage.work().job.pieces(task);
+    let mut parts = Vec::with_capacity(pieces.len().saturating_mul(2));
+    if let [piece] = &pieces[..] {
+        let tail = checksum(stage, task, Some(piece), &bytes);
+        parts.extend([Bytes::from(bytes), Bytes::copy_from_slice(&tail)]);
+    } else {
+        for piece in &pieces {
+            let own = cut(&bytes, &task.keep, &piece.bounds, item_bytes)?;
+            let tail = checksum(stage, task, Some(piece), &own);
+            parts.extend([Bytes::from(own), Bytes::copy_from_slice(&tail)]);
+        }
+    }
+    store.put(&key, parts).await.map_err(Fault::Intermediate)?;
+    store.meter().add_decoded_written(Role::Intermediate, elements_bytes);
+    Ok(())
+}
+
+/// Reads the piece of a task's block; `None` if the task had nothing to give.
+pub(super) async fn get(
+    stage: &WindowStage,
+    task: &TopTask,
+    piece: &BlockPiece,
+) -> Result<Option<Vec<u8>>, Fault> {
+    let store = stage.intermediate()?;
+    let item_bytes = stage.work().job.block_form().item_bytes();
+    let length = piece.elements().saturating_mul(item_bytes).saturating_add(PIECE_CHECKSUM_BYTES);
+    let before = piece.elements_before.saturating_mul(item_bytes);
+    let offset = before.saturating_add(piece.number.saturating_mul(PIECE_CHECKSUM_BYTES));
+    let written_in = stage.number.saturating_sub(1);
+    let place = PiecePlace {
+        key: intermediate_key(written_in, task.ordinal),
+        range: (offset, length),
+        written_by: TaskRange::new(written_in, task.ordinal..task.ordinal.saturating_add(1)),
+    };
+    let mut bytes = Vec::new();
+    let read = store.get_range_into(&place.key, offset, length, length, &mut bytes).await;
+    if let Err(error) = read {
+        let is_short = error.is_wrong_size() || matches!(error, StoreError::Short { .. });
+        if is_short && is_nothing(stage, task, &place.key).await {
+            return Ok(None);
+        }
+        return Err(place.unread(error));
+    }
+    let checked = bytes.split_last_chunk::<4>().is_some_and(|(own, tail)| {
+        *tail == checksum(stage, task, Some(piece), own)
+    });
+    if !checked {
+        return Err(place.damaged_in(store));
+    }
+    bytes.truncate(bytes.len().saturating_sub(narrow(PIECE_CHECKSUM_BYTES)));
+    store.meter().add_decoded_read(Role::Intermediate, wide(bytes.len()));
+    Ok(Some(bytes))
+}
+
+/// True if the object of a task says that there is nothing.
+async fn is_nothing(stage: &WindowStage, task: &TopTask, key: &str) -> bool {
+    let Ok(store) = stage.intermediate() else { return false };
+    let mut bytes = Vec::new();
+    let length = PIECE_CHECKSUM_BYTES;
+    let read = store.get_range_into(key, 0, length, length, &mut bytes).await;
+    read.is_ok() && bytes == checksum(stage, task, None, &[])
+}
+
+/// Checksum of a piece in its place; of a task that has nothing, `None`.
+fn checksum(
+    stage: &WindowStage,
+    task: &TopTask,
+    piece: Option<&BlockPiece>,
+    bytes: &[u8],
+) -> [u8; 4] {
+    let plan = crc32c::crc32c(stage.run.execution.plan.fingerprint.as_bytes());
+    let task = crc32c::crc32c_append(plan, &task.ordinal.to_le_bytes());
+    let number = piece.map_or(u64::MAX, |piece| piece.reduction);
+    let place = crc32c::crc32c_append(task, &number.to_le_bytes());
+    crc32c::crc32c_append(place, bytes).to_le_bytes()
+}

@@ -1,0 +1,134 @@
+//! Reads a window of a source, and fills it beyond the border.
+
+use rechunk_apply::{AxisWindow, VoxelBox, fill_padded};
+use rechunk_array::{Array, RegionError, RegionOptions, RegionRead};
+use rechunk_grid::Region;
+use rechunk_plan::{ApplyWork, MissingChunks};
+
+use crate::Fault;
+use crate::units::frame::{self, Frame, buffer_bytes};
+
+/// Reads `bounds` of a source, which may reach beyond it; there it is filled by the rule of `work`,
+/// with `constant` where that is one value. `None` where missing chunks say that the operation is
+/// not to be called.
+pub(super) async fn window(
+    source: &Array,
+    bounds: &VoxelBox,
+    work: &ApplyWork,
+    constant: &[u8],
+) -> Result<Option<Vec<u8>>, Fault> {
+    let shape = &source.layout().spec().shape;
+    let axes = bounds.axes.iter().zip(shape);
+    let windows: Vec<AxisWindow> =
+        axes.map(|(&span, &extent)| work.boundary.window(span, extent)).collect();
+    let lengths: Vec<u64> = windows.iter().map(AxisWindow::read_length).collect();
+    let inside = Region::whole(&lengths);
+    let mut read = vec![0; buffer_bytes(inside.elements(), constant.len())?];
+    let counts = if inside.is_empty() {
+        RegionRead::default()
+    } else {
+        parts(source, &windows, &mut read, (constant.len(), work.transfer_bytes)).await?
+    };
+    if is_left_out(source, work.missing, counts)? {
+        return Ok(None);
+    }
+    if bounds.to_region().is_some_and(|region| region.shape == lengths && is_inside(&region, shape)) {
+        return Ok(Some(read));
+    }
+    let elements = bounds.shape().iter().product();
+    let mut padded = vec![0; buffer_bytes(elements, constant.len())?];
+    let filled = fill_padded(&read, &windows, constant, &mut padded);
+    filled.map_err(|error| Fault::Plan { reason: error.to_string() })?;
+    Ok(Some(padded))
+}
+
+fn is_inside(region: &Region, shape: &[u64]) -> bool {
+    (0..region.rank()).all(|axis| region.end(axis) <= shape[axis])
+}
+
+/// Reads the parts of a source that the windows need into `read`, where they lie one after the
+/// other along each axis.
+async fn parts(
+    source: &Array,
+    windows: &[AxisWindow],
+    read: &mut [u8],
+    (item_bytes, memory_bytes): (usize, u64),
+) -> Result<RegionRead, Fault> {
+    let options = RegionOptions::default().with_memory_bytes(memory_bytes);
+    let lengths: Vec<u64> = windows.iter().map(AxisWindow::read_length).collect();
+    let counts: Vec<u64> = windows.iter().map(|axis| axis.intervals().len() as u64).collect();
+    let is_one = counts.iter().all(|&count| count == 1);
+    let all = Frame::of_region(&Region::whole(&lengths), item_bytes)?;
+    let mut sum = RegionRead::default();
+    for choice in Region::whole(&counts).positions() {
+        let (mut place, mut from) = (Region::whole(&lengths), Region::whole(&lengths));
+        for (axis, window) in windows.iter().enumerate() {
+            let chosen = usize::try_from(choice[axis]).unwrap_or(usize::MAX);
+            let before = window.intervals().iter().take(chosen);
+            place.start[axis] = before.map(|range| range.end - range.start).sum();
+            let range = &window.intervals()[chosen];
+            place.shape[axis] = range.end - range.start;
+            (from.start[axis], from.shape[axis]) = (range.start, place.shape[axis]);
+        }
+        let found = if is_one {
+            source.read_region_counting(&from, read, &options).await
+        } else {
+            let mut part = vec![0; buffer_bytes(from.elements(), item_bytes)?];
+            let found = source.read_region_counting(&from, &mut part, &options).await;
+            let own = Frame::of_region(&place, item_bytes)?;
+            frame::copy(item_bytes, &place, (&part, &own), (&mut *read, &all), 1)?;
+            found
+        };
+        let found = found.map_err(source_fault)?;
+        (sum.found, sum.missing) = (sum.found + found.found, sum.missing + found.missing);
+    }
+    Ok(sum)
+}
+
+/// True if the operation is not to be called.
+fn is_left_out(source: &Array, rule: MissingChunks, counts: RegionRead) -> Result<bool, Fault> {
+    match rule {
+        MissingChunks::Fill => Ok(false),
+        MissingChunks::SkipIfAny => Ok(counts.missing > 0),
+        MissingChunks::SkipIfAll => Ok(counts.found == 0),
+        MissingChunks::Error if counts.missing > 0 => Err(Fault::MissingChunks {
+            array: source.location().to_owned(),
+            count: counts.missing,
+        }),
+        MissingChunks::Error => Ok(false),
+    }
+}
+
+/// Cuts `wanted` out of the elements of `bounds`, in which it lies.
+pub(super) fn cut(
+    bytes: &[u8],
+    bounds: &VoxelBox,
+    wanted: &VoxelBox,
+    item_bytes: usize,
+) -> Result<Vec<u8>, Fault> {
+    let within = bounds.intersect(wanted);
+    let start = within.axes.iter().zip(&bounds.axes);
+    let start = start.map(|(within, bounds)| within.start.abs_diff(bounds.start)).collect();
+    let region = Region::new(start, within.shape());
+    let all = Frame::of_region(&Region::whole(&bounds.shape()), item_bytes)?;
+    let own = Frame::of_region(&region, item_bytes)?;
+    let mut part = vec![0; own.bytes];
+    frame::copy(item_bytes, &region, (bytes, &all), (&mut part, &own), 1)?;
+    Ok(part)
+}
+
+/// The fault of a source whose region could not be read.
+fn source_fault(error: RegionError) -> Fault {
+    match error {
+        RegionError::Chunk(error) => Fault::Source(error),
+        error => Fault::Plan { reason: error.to_string() },
+    }
+}
+
+/// The fault of a target whose region could not be read or written.
+pub(super) fn target_fault(error: RegionError) -> Fault {
+    match error {
+        RegionError::Chunk(error) => Fault::Target(error),
+        error => Fault::Plan { reason: error.to_string() },
+    }
+}

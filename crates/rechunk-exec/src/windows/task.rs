@@ -1,0 +1,153 @@
+//! A task: it reads windows, runs levels and operation, and writes its part or leaves a block.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use rechunk_apply::{
+    BottomTile, OpOutput, RunError, TaskOutput, TopTask, VoxelBox, Way, run_task,
+};
+use rechunk_array::Array;
+use rechunk_kernel::wide;
+use rechunk_plan::{Kernel, Reads};
+use tokio::runtime::Handle;
+
+use super::read::{cut, window};
+use super::stage::WindowStage;
+use super::window_op::{WindowCall, WindowInput};
+use super::{block, write};
+use crate::Fault;
+
+/// Runs task `number`.
+pub(super) async fn run(stage: &Arc<WindowStage>, number: u64) -> Result<(), Fault> {
+    let job = &stage.work().job;
+    let task = job.task(number);
+    let read = match stage.work().reads {
+        Reads::Call => None,
+        Reads::Task => {
+            let bounds = job.task_read(&task);
+            match windows(stage, &bounds).await? {
+                Some(elements) => Some((bounds, elements)),
+                None => return leave(stage, &task, TaskOutput::Skipped).await,
+            }
+        }
+    };
+    let (worker, runtime) = (Arc::clone(stage), Handle::current());
+    let computed = stage.cpu.run(move || compute(&worker, number, read, &runtime));
+    leave(stage, &task, computed.await?).await
+}
+
+/// Elements of each source.
+type Inputs = Vec<Vec<u8>>;
+
+fn sources(stage: &WindowStage) -> impl Iterator<Item = (&Array, &Vec<u8>)> {
+    let others = &stage.windows().others;
+    let sources = std::iter::once(&stage.run.execution.source).chain(others);
+    sources.zip(&stage.windows().constants)
+}
+
+/// Reads a window of each source; `None` where the operation is not to be called.
+async fn windows(stage: &WindowStage, bounds: &VoxelBox) -> Result<Option<Inputs>, Fault> {
+    let mut inputs = Vec::new();
+    for (source, constant) in sources(stage) {
+        match window(source, bounds, stage.work(), constant).await? {
+            Some(elements) => inputs.push(elements),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(inputs))
+}
+
+/// Runs the levels of a task in memory. Windows are cut out of what was `read` for all of the task,
+/// or read for each call.
+fn compute(
+    stage: &WindowStage,
+    number: u64,
+    read: Option<(VoxelBox, Inputs)>,
+    runtime: &Handle,
+) -> Result<TaskOutput, Fault> {
+    let job = &stage.work().job;
+    let task = job.task(number);
+    let mut read = read;
+    let mut call = |tile: &BottomTile| -> Result<OpOutput, Fault> {
+        let inputs = match &mut read {
+            // The only call of a task takes all of it.
+            Some((bounds, all)) if *bounds == tile.read && job.top() == 0 => std::mem::take(all),
+            Some((bounds, all)) => {
+                let parts = all.iter().zip(sources(stage)).map(|(elements, (_, constant))| {
+                    cut(elements, bounds, &tile.read, constant.len())
+                });
+                parts.collect::<Result<_, Fault>>()?
+            }
+            None => match runtime.block_on(windows(stage, &tile.read))? {
+                Some(inputs) => inputs,
+                None => return Ok(OpOutput::Skip),
+            },
+        };
+        call_op(stage, &task, tile, &inputs)
+    };
+    run_task(job, number, &stage.fill, &mut call).map_err(|error| match error {
+        RunError::Op(fault) => fault,
+        error => Fault::Op { name: name_of(stage), reason: error.to_string() },
+    })
+}
+
+fn name_of(stage: &WindowStage) -> String {
+    match &stage.stage().kernel {
+        Kernel::Op(spec) => spec.name.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Calls the operation. A panic in it is its failure.
+fn call_op(
+    stage: &WindowStage,
+    task: &TopTask,
+    tile: &BottomTile,
+    elements: &Inputs,
+) -> Result<OpOutput, Fault> {
+    let shape = tile.read.shape();
+    let inputs = elements.iter().zip(sources(stage)).map(|(bytes, (source, _))| WindowInput {
+        data_type: source.layout().spec().data_type,
+        shape: &shape,
+        bytes,
+    });
+    let inputs: Vec<_> = inputs.collect();
+    let call = WindowCall { task, tile, inputs: &inputs };
+    let op = &stage.windows().op;
+    let result = catch_unwind(AssertUnwindSafe(|| op.run(&call)));
+    let result = result.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        Err(format!("it panicked: {}", text.unwrap_or_else(|| "no message".to_owned())))
+    });
+    result.map_err(|reason| {
+        let reason = format!("task {}, box {}: {reason}", task.ordinal, box_text(&tile.task_box));
+        Fault::Op { name: name_of(stage), reason }
+    })
+}
+
+/// `0:8,4:12`: start and end of each axis.
+fn box_text(bounds: &VoxelBox) -> String {
+    let axes = bounds.axes.iter().map(|span| format!("{}:{}", span.start, span.end));
+    axes.collect::<Vec<_>>().join(",")
+}
+
+/// Gives the result of a task its way.
+async fn leave(stage: &WindowStage, task: &TopTask, output: TaskOutput) -> Result<(), Fault> {
+    let kept_bytes = u64::try_from(task.chunk.intersect(&task.keep).elements()).unwrap_or(u64::MAX);
+    let kept_bytes = kept_bytes.saturating_mul(wide(stage.item_bytes));
+    match (stage.work().job.way(), output) {
+        (Way::Direct, TaskOutput::Block { bytes, .. }) => {
+            write::out(stage, &task.keep, &bytes).await
+        }
+        (Way::Direct, TaskOutput::Skipped) => {
+            stage.progress(kept_bytes);
+            Ok(())
+        }
+        (Way::Pull | Way::Defer, output) => {
+            block::put(stage, task, output).await?;
+            stage.progress(kept_bytes);
+            Ok(())
+        }
+    }
+}
