@@ -1,11 +1,13 @@
 //! Arguments that can be typed: flags with their help. Their meaning is given in `request.rs`.
 
+mod apply;
 mod run;
 mod status;
 mod synthetic;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use apply::{ApplyArgs, BoxArgs, OperationArgs};
 pub(crate) use run::RunArgs;
 pub(crate) use status::{StatusArgs, WatchArgs};
 pub(crate) use synthetic::SyntheticArgs;
@@ -50,6 +52,8 @@ pub(crate) enum Command {
     /// Re-cut an array, or all arrays of a group, into other chunks, another format or another
     /// codec.
     Copy(CopyArgs),
+    /// Apply an operation to an array, box by box, within memory.
+    Apply(Box<ApplyArgs>),
     /// Say what `copy` would do and cost; write nothing.
     Plan(PlanArgs),
     /// Run a plan saved by `plan --out`.
@@ -90,6 +94,7 @@ impl Command {
     pub(crate) fn wants_json(&self) -> bool {
         match self {
             Self::Copy(args) => args.output.json,
+            Self::Apply(args) => args.output.json,
             Self::Plan(args) => args.output.json,
             Self::Run(args) => args.output.json,
             Self::Info(args) => args.json,

@@ -2,6 +2,7 @@
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "a test waits for its signal"))]
 
 mod allocator;
+mod apply_request;
 mod args;
 mod commands;
 mod demo_data;
@@ -68,6 +69,7 @@ async fn dispatch(command: Command) -> Result<ExitCode, rechunk::Error> {
     match command {
         // Plans lie in it, some of them twice: too large for the stack of every command.
         Command::Copy(args) => Box::pin(commands::copy::run(args)).await,
+        Command::Apply(args) => Box::pin(commands::apply::run(*args)).await,
         Command::Plan(args) => Box::pin(commands::plan::run(args)).await,
         Command::Run(args) => Box::pin(commands::run::run(args)).await,
         Command::Info(args) => commands::info::run(args).await,

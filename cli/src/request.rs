@@ -183,7 +183,7 @@ pub(crate) fn raw(args: &RawArgs) -> Result<Option<RawFile>, Error> {
 }
 
 /// The format whose documents say what the source is, if it was said.
-fn source_format(args: &RawArgs) -> Result<Option<Format>, Error> {
+pub(crate) fn source_format(args: &RawArgs) -> Result<Option<Format>, Error> {
     match args.source_format.as_deref() {
         Some("raw") => Err(usage(
             "--source-format raw goes with --shape".to_owned(),

@@ -62,7 +62,7 @@ fn is_looked_at(args: &CopyArgs) -> bool {
 }
 
 /// Warns of a reason why a plan would not be run.
-fn say_refused(checked: Result<(), Error>) {
+pub(crate) fn say_refused(checked: Result<(), Error>) {
     if let Err(error) = checked {
         terminal::warnings(&[format!(
             "without --dry-run this is refused: {}",

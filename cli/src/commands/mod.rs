@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod apply;
 pub(crate) mod clean;
 pub(crate) mod completions;
 pub(crate) mod copy;

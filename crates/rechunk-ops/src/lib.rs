@@ -13,6 +13,7 @@
 
 mod constant;
 mod element;
+mod element_text;
 mod error;
 mod exact_sum;
 mod filters;
@@ -25,6 +26,7 @@ mod statistic;
 mod statistics;
 mod view;
 
+pub use element_text::element;
 pub use error::OpError;
 pub use exact_sum::ExactSum;
 pub use info::{OperationInfo, Parameter};

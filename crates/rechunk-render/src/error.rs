@@ -40,12 +40,19 @@ pub fn error_text(error: &Error, phrases: &Phrases) -> String {
 /// ```
 pub fn error_json(error: &Error, phrases: &Phrases) -> Value {
     let chain: Vec<String> = error.chain();
-    json!({
+    let mut value = json!({
         "error": {
             "exit_code": error.class() as u8,
             "message": chain[0],
             "causes": &chain[1..],
             "hint": error.remedy().as_ref().map(phrases.remedy),
         }
-    })
+    });
+    if let Error::Apply { code, proposal, .. } = error {
+        value["error"]["code"] = json!(code);
+        if let Some(proposal) = proposal {
+            value["error"]["proposal"] = json!(proposal);
+        }
+    }
+    value
 }

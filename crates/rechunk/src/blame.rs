@@ -71,6 +71,7 @@ impl Error {
             Self::Unlike { b, .. } => Blame::at(b),
             Self::Usage { .. }
             | Self::TargetMetadata { .. }
+            | Self::Apply { .. }
             | Self::Plan { .. }
             | Self::Store { .. }
             | Self::VerifyFailed { .. }

@@ -50,8 +50,8 @@ pub(crate) async fn is_result_of(
     is_verified: bool,
     cancel: &CancellationToken,
 ) -> Result<bool, Error> {
-    if job.growth.is_some() {
-        return Ok(false); // an array that has grown does not say by what
+    if job.growth.is_some() || job.applied.is_some() {
+        return Ok(false); // an array that has grown, or of results, does not say by what
     }
     if job.target.file_name().is_none() && !holds(target, &job.target.documents()).await? {
         return Ok(false);

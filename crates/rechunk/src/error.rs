@@ -2,10 +2,12 @@
 
 use std::error::Error as StdError;
 
+use rechunk_apply::ApplyError;
 use rechunk_array::{ArrayError, RegionError};
 use rechunk_exec::{ExecError, Fault};
 use rechunk_format::FormatError;
 use rechunk_grid::GridError;
+use rechunk_ops::OpError;
 use rechunk_planner::PlanError;
 use rechunk_store::StoreError;
 use thiserror::Error;
@@ -188,6 +190,16 @@ pub enum Error {
         #[source]
         source: Box<RegionError>,
     },
+    /// An operation cannot be applied so.
+    #[error("{message}")]
+    Apply {
+        /// Code of the refusal, as programs know it: `NOT_DIVISIBLE`.
+        code: &'static str,
+        /// Fault, with values and limits.
+        message: String,
+        /// Setting that would do, where one is known.
+        proposal: Option<String>,
+    },
     /// A comparison stopped before its end.
     #[error("the arrays could not be compared")]
     Compare {
@@ -288,6 +300,15 @@ impl Error {
         }
     }
 
+    pub(crate) fn apply(error: ApplyError) -> Self {
+        let ApplyError { code, message, proposal, .. } = error;
+        Self::Apply { code: code.as_str(), message, proposal }
+    }
+
+    pub(crate) fn operation(error: OpError) -> Self {
+        Self::Usage { message: error.to_string(), hint: None }
+    }
+
     pub(crate) fn target_metadata(source: FormatError) -> Self {
         Self::TargetMetadata { source: Box::new(source) }
     }
@@ -300,7 +321,7 @@ impl Error {
     /// The class of the error.
     pub fn class(&self) -> Class {
         match self {
-            Self::Usage { .. } | Self::TargetMetadata { .. } => Class::Usage,
+            Self::Usage { .. } | Self::TargetMetadata { .. } | Self::Apply { .. } => Class::Usage,
             Self::Member { source, .. } => source.class(),
             Self::Conflict { .. } => Class::Target,
             Self::ReadRegion { source, .. } | Self::WriteRegion { source, .. } => {
@@ -374,6 +395,9 @@ impl Error {
             | Self::Conflict { hint, .. }
             | Self::NotYet { hint, .. }
             | Self::Run { hint, .. } => hint.clone(),
+            Self::Apply { proposal, .. } => {
+                proposal.as_ref().map(|text| Remedy::Advice(format!("{text} would do")))
+            }
             Self::Member { source, .. } => source.remedy(),
             Self::VerifyFailed { .. } | Self::DigestDiffers { .. } => Some(Remedy::CopyAgain),
             Self::Cast { .. } => Some(Remedy::CastWider),
@@ -431,6 +455,12 @@ impl Error {
 
     pub(crate) fn source_grid(location: &str, error: &GridError) -> Self {
         Self::NotAnArray { location: location.to_owned(), reason: error.to_string(), hint: None }
+    }
+}
+
+impl From<ApplyError> for Error {
+    fn from(error: ApplyError) -> Self {
+        Self::apply(error)
     }
 }
 

@@ -43,7 +43,12 @@ impl Job {
             let layout = under_way.as_ref().unwrap_or(&self.target_layout);
             let written = array_at(layout, chunks, Role::Control);
             let (location, planning) = (&self.request.target, &self.request.planning);
-            verify::check_copy(&self.source, &written, digest, location, planning, cancel).await?;
+            if self.applied.is_some() {
+                self.verify_applied(place, written, cancel).await?;
+            } else {
+                verify::check_copy(&self.source, &written, digest, location, planning, cancel)
+                    .await?;
+            }
             Some(true)
         } else {
             None

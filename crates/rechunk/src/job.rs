@@ -10,6 +10,7 @@ use rechunk_store::{Meter, Stores};
 
 use crate::Error;
 use crate::advice::MoreMemory;
+use crate::apply::{ApplyReport, Opened};
 use crate::around::Around;
 use crate::carried::Carried;
 use crate::formats::Metadata;
@@ -47,6 +48,8 @@ pub struct Job {
     pub times: Vec<String>,
     /// Savings by a modest multiple of the memory, where they are most of a long time.
     pub more_memory: Option<MoreMemory>,
+    /// Operation that is applied, where it is no copy.
+    pub(crate) applied: Option<Opened>,
     pub(crate) stores: Stores,
     /// When it was planned.
     pub(crate) planned_at: SystemTime,
@@ -80,6 +83,7 @@ impl Job {
     /// Report of the plan before it is run.
     pub fn plan_report(&self) -> Report {
         Report {
+            apply: ApplyReport::of(&self.planned.plan, None),
             growth: self.growth.clone(),
             more_memory: self.more_memory.clone(),
             notes: self.notes.clone(),
@@ -170,6 +174,13 @@ impl Job {
             if sample.found.is_empty() { std::mem::take(&mut sample.missing) } else { Vec::new() };
         let sampled = Sampled { ratio: sample.ratio, found: sample.found };
         let plan_request = specified.plan_request(sampled.ratio)?;
+        if let Some(applied) = &specified.applied {
+            let target = specified.target_layout.as_ref();
+            let (planned, warnings) = applied.plan(&plan_request, source.spec(), target)?;
+            let mut job = Self::of(specified, (plan_request, planned), sampled, planned_at);
+            job.warnings.extend(warnings);
+            return Ok(Self { asked_in_vain, ..job });
+        }
         let search = if request.planning.candidates { plan } else { cheapest };
         let planned = search(&plan_request)
             .map_err(|error| Error::no_plan(plan_request.budget.memory_bytes, error))?;
@@ -185,8 +196,17 @@ impl Job {
         sampled: Sampled,
         planned_at: SystemTime,
     ) -> Self {
-        let Specified { request, source, target, target_layout, warnings, notes, times, stores } =
-            specified;
+        let Specified {
+            request,
+            source,
+            target,
+            target_layout,
+            warnings,
+            notes,
+            times,
+            applied,
+            stores,
+        } = specified;
         Self {
             more_memory: None,
             request,
@@ -199,6 +219,7 @@ impl Job {
             warnings,
             notes,
             times,
+            applied,
             stores,
             planned_at,
             begun_at: planned_at,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Growth;
 use crate::advice::MoreMemory;
+use crate::apply::ApplyReport;
 use crate::missing_report::MissingReport;
 use crate::system;
 
@@ -19,6 +20,9 @@ pub struct Report {
     /// Place of the source in a target that exists; absent where it becomes a new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
+    /// Operation that is applied; absent for a copy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apply: Option<ApplyReport>,
     /// Predicted traffic.
     pub estimate: Estimate,
     /// Time of the estimate, hours.
@@ -187,6 +191,7 @@ impl Report {
         Self {
             plan: PlanReport::new(plan),
             growth: None,
+            apply: None,
             estimate: plan.estimate.clone(),
             estimated_hours: plan.estimate.seconds / 3600.0,
             profile: plan.priced_by.clone(),

@@ -5,6 +5,7 @@ use rechunk_n5::N5Version;
 use rechunk_plan::{IntermediateGrid, Profile, Strategy};
 use serde::{Deserialize, Serialize};
 
+use crate::apply::ApplyRequest;
 use crate::axes::Axes;
 use crate::formats::Format;
 use crate::formats::raw::RawFile;
@@ -81,6 +82,9 @@ pub struct CopyRequest {
     /// rely on is kept true.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_member: bool,
+    /// Operation that is applied to the source; `None`: it is copied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apply: Option<Box<ApplyRequest>>,
 }
 
 impl CopyRequest {
@@ -110,6 +114,7 @@ impl CopyRequest {
             planning: Planning::default(),
             temp: None,
             is_member: false,
+            apply: None,
         }
     }
 
@@ -121,7 +126,10 @@ impl CopyRequest {
             source_format: self.source_format,
             reached_as: None,
             select: self.select.clone(),
-            cast: self.cast.clone(),
+            // Of an apply, other types are made of the results.
+            cast: self.cast.clone().filter(|cast| {
+                self.apply.is_none() || cast.data_type().is_ieee_float()
+            }),
             is_member: false,
             names: None,
             wants_names: self.names_axes(),

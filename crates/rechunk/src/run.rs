@@ -2,12 +2,14 @@
 //! `finish.rs`.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use rechunk_exec::Observer;
 use rechunk_store::Role;
 use tokio_util::sync::CancellationToken;
 
+use crate::apply::ApplyReport;
 use crate::around::Around;
 use crate::complete::is_result_of;
 use crate::gzip_file::unpack;
@@ -85,7 +87,7 @@ impl Job {
         {
             return Ok(Begun::complete(self, report));
         }
-        if running.verify {
+        if running.verify && self.applied.is_none() {
             let planning = &self.request.planning;
             let fits = verify::check_fits(&self.source, self.target_layout.as_ref(), planning);
             Box::pin(fits).await?;
@@ -227,6 +229,9 @@ impl Job {
         if !running.verify {
             return Ok(None);
         }
+        if self.applied.is_some() {
+            return Ok(None); // its blocks are gone, and operations are not run again
+        }
         let target = open_target(&self.request.target, &self.stores)?;
         let target = folder(&target, &self.target)?.map_or(target, |(folder, _)| folder);
         let written = array_at(&self.target_layout, &target, Role::Control);
@@ -240,6 +245,8 @@ impl Job {
         let mut report = self.plan_report();
         report.traffic = Some(self.stores.meter().traffic());
         report.memory = report.memory.with_peak();
+        let calls = self.applied.as_ref().map(|applied| applied.calls.load(Ordering::Relaxed));
+        report.apply = ApplyReport::of(&self.planned.plan, calls);
         report.elapsed_seconds = Some(started.elapsed().as_secs_f64());
         report
     }

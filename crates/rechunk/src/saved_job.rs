@@ -133,6 +133,9 @@ impl SavedJob {
             };
             return Some(format!("it copies the region {}, not {}", of(self), of(other)));
         }
+        if self.request.apply != other.request.apply {
+            return Some("it applies another operation, or the same in other boxes".to_owned());
+        }
         if self.growth != other.growth {
             let of = |job: &Self| {
                 let growth = job.growth.as_ref();
@@ -193,8 +196,11 @@ impl SavedJob {
 /// Refuses a plan that is none, or that this program cannot carry out.
 pub(crate) fn check_saved_plan(plan: &Plan) -> Result<(), String> {
     plan.check()?;
-    // Nothing that is copied has another kernel, and no other is brought here.
-    let foreign = plan.stages.iter().find(|stage| !matches!(stage.kernel, Kernel::Copy(_)));
+    // Operations are applied; nothing that is copied has another kernel.
+    let is_known = |stage: &&rechunk_plan::Stage| {
+        matches!(stage.kernel, Kernel::Copy(_)) || plan.apply.is_some()
+    };
+    let foreign = plan.stages.iter().find(|stage| !is_known(stage));
     match foreign {
         Some(stage) => Err(format!("this program has no kernel {}", stage.kernel)),
         None => Ok(()),

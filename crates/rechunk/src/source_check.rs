@@ -231,6 +231,8 @@ struct Reading {
     done: DoneSet,
     /// Steps that are done are those of [`StageGeometry::steps`] of whole tiles.
     has_plain_steps: bool,
+    /// It is of an apply.
+    is_apply: bool,
 }
 
 impl Reading {
@@ -244,13 +246,17 @@ impl Reading {
                 let geometry = plan.geometry(stage)?;
                 let of = &plan.stages[stage];
                 let has_plain_steps = of.schedule().is_none() && of.box_shape.is_none();
-                Ok(Self { stage, geometry, done: done.clone(), has_plain_steps })
+                let (done, is_apply) = (done.clone(), plan.apply.is_some());
+                Ok(Self { stage, geometry, done, has_plain_steps, is_apply })
             })
             .collect()
     }
 
     /// True if a task has read some of the object with these elements.
     fn has(&self, object: &Region) -> bool {
+        if self.is_apply {
+            return true; // its windows reach far: whatever was written since counts
+        }
         self.geometry.tasks_meeting(object).any(|task| {
             let steps = self.done.steps(self.stage, task);
             if steps == 0 || !self.has_plain_steps {

@@ -8,6 +8,7 @@ use rechunk_plan::{PlanRequest, Strategy};
 use rechunk_store::Stores;
 
 use crate::Error;
+use crate::apply::Opened;
 use crate::calendar;
 use crate::carried::carry;
 use crate::formats::Metadata;
@@ -26,6 +27,8 @@ pub(crate) struct Specified {
     pub warnings: Vec<String>,
     pub notes: Vec<String>,
     pub times: Vec<String>,
+    /// Operation that is applied, where it is no copy.
+    pub applied: Option<Opened>,
     pub stores: Stores,
 }
 
@@ -37,17 +40,23 @@ impl Specified {
         stores: Stores,
     ) -> Result<Self, Error> {
         let times = Box::pin(calendar::resolve(&mut request, &source, &stores)).await?;
-        let (mut target, mut warnings) = specify_target(&request, &source)?;
+        let applied = Box::pin(Opened::of(&request, &source, &stores)).await?;
+        let results = applied.as_ref().map(|applied| applied.results(&source)).transpose()?;
+        let wish = results.as_ref().unwrap_or(&source);
+        let (mut target, mut warnings) = specify_target(&request, wish)?;
         // Of a group all arrays are looked at together.
         if request.select.is_some() && !request.is_member {
             warnings.extend(repeats::follow_selected(&source, &mut target));
         }
         let layout = |target: &Metadata| target.layout().map_err(Error::target_metadata);
-        let (source, layout) = carry(source, &target, layout)?;
+        let (source, layout) = match results {
+            Some(_) => (source, layout(&target)?),
+            None => carry(source, &target, layout)?,
+        };
         let notes = cut_extents(&request, &source, &layout.spec().chunk_shape)?;
         let notes = notes.into_iter().collect();
         let found = Self::as_found(request, source, (target, layout), stores);
-        Ok(Self { warnings, notes, times, ..found })
+        Ok(Self { warnings, notes, times, applied, ..found })
     }
 
     /// Takes a target that is there.
@@ -58,7 +67,8 @@ impl Specified {
         stores: Stores,
     ) -> Self {
         let (warnings, notes, times) = (Vec::new(), Vec::new(), Vec::new());
-        Self { request, source, target, target_layout, warnings, notes, times, stores }
+        let applied = None;
+        Self { request, source, target, target_layout, warnings, notes, times, applied, stores }
     }
 
     /// The request to the planner; `ratio` is encoded over decoded bytes of the source, expected.

@@ -116,10 +116,15 @@ pub(crate) struct Recast {
     pub dropped: Option<String>,
 }
 
-pub(crate) fn recast(metadata: &ZarrMetadata, to: CastTo) -> Result<Recast, FormatError> {
+/// `fill` is the fill value of the elements as they are cast.
+pub(crate) fn recast(
+    metadata: &ZarrMetadata,
+    to: CastTo,
+    fill: Option<&FillValue>,
+) -> Result<Recast, FormatError> {
     let from = metadata.spec.data_type;
     let convert = |fill: &FillValue| cast_fill_value(fill, from, to.data_type);
-    let fill = metadata.spec.fill_value.as_ref().map(convert).transpose()?;
+    let fill = metadata.spec.fill_value.as_ref().and(fill.cloned());
     let (mut cast, left_out) = metadata.with_elements(to.data_type, to.endian, fill);
     let said = |codec: String| format!("{codec} is left out: it is made for elements of {from}");
     let dropped = if from == to.data_type {

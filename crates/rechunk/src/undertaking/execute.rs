@@ -49,8 +49,33 @@ impl Job {
     /// store lists, which may be late; and what grows is of one state of its source.
     fn list_after_missing(&self, verify: bool) -> Option<u64> {
         let is_local = self.source.array.store().local_root().is_some();
-        let is_asked_for = verify && !is_local || self.growth.is_some();
+        let is_asked_for =
+            verify && !is_local || self.growth.is_some() || self.applied.is_some();
         (!is_asked_for).then_some(MISSING_BEFORE_LISTING)
+    }
+
+    /// All that a run needs, of all tasks, without an intermediate.
+    pub(crate) fn execution(&self, sink: Sink) -> Execution {
+        let since = if self.growth.is_some() { self.begun_at } else { self.planned_at };
+        let windows = self.applied.as_ref().map(|applied| {
+            applied.windows(|other| {
+                let store = other.array.store().watched(self.begun_at, since);
+                other.array.with_store(store)
+            })
+        });
+        Execution {
+            plan: self.planned.plan.clone(),
+            tasks: None,
+            source: self.source.array.clone(),
+            sink,
+            intermediate: None,
+            write_empty: self.request.write_empty,
+            takes_digest: false,
+            in_place: self.growth.is_some(),
+            list_after_missing: None,
+            ops: Vec::new(),
+            windows,
+        }
     }
 
     /// Does the tasks of `tasks`, or of all stages, that `journal` has not marked.
@@ -62,18 +87,13 @@ impl Job {
         (observer, cancel): (Arc<dyn Observer>, CancellationToken),
     ) -> Result<RunReport, Error> {
         let plan = &self.planned.plan;
+        let target = array_at(&self.target_layout, &place.chunks, Role::Target);
         let execution = Execution {
-            plan: plan.clone(),
             tasks,
-            source: self.source.array.clone(),
-            sink: Sink::Write(array_at(&self.target_layout, &place.chunks, Role::Target)),
             intermediate: place.intermediate.clone(),
-            write_empty: self.request.write_empty,
             takes_digest: running.verify, // it costs too much where nobody asks
-            in_place: self.growth.is_some(),
             list_after_missing: self.list_after_missing(running.verify),
-            ops: Vec::new(),
-            windows: None,
+            ..self.execution(Sink::Write(target))
         };
         let counting = Arc::new(CountTasks::new(observer));
         let taken_over = place.lock.as_ref().map_or_else(CancellationToken::new, WriterLock::lost);

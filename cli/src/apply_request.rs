@@ -1,0 +1,116 @@
+//! Gives meaning to the arguments of `apply`.
+
+use rechunk::{
+    ApplyRequest, Boundary, CopyRequest, Error, Expand, Format, LevelRequest, MissingChunks, Mode,
+    OperationRequest, Pads, Round, WordError, WriteEmpty,
+};
+
+use crate::args::{ApplyArgs, BoxArgs, OperationArgs};
+use crate::request::{axes, planning, raw, source_format, usage};
+
+/// The request of an apply.
+pub(crate) fn of_apply(args: &ApplyArgs) -> Result<CopyRequest, Error> {
+    let [source, others @ .., target] = &args.locations[..] else {
+        return Err(usage("name a source and a target".to_owned(), None));
+    };
+    let mut request = CopyRequest::new(source, target);
+    let options = &args.target_options;
+    request.chunks = options.chunks.parse()?;
+    request.shards = options.shards.as_deref().map(str::parse).transpose()?;
+    request.format = options.format.as_deref().and_then(Format::from_name);
+    request.codec = options.codec.as_deref().map(str::parse).transpose()?;
+    request.cast = options.cast.as_deref().map(str::parse).transpose()?;
+    request.write_empty = WriteEmpty::from_name(&options.write_empty).unwrap_or_default();
+    request.axes = axes(options.axes.as_deref());
+    request.raw = raw(&options.raw)?;
+    request.source_format = source_format(&options.raw)?;
+    request.planning = planning(&args.planning)?;
+    request.temp.clone_from(&args.running.temp);
+    let mut apply = ApplyRequest::new(operation(&args.operation)?, args.boxes.work.parse()?);
+    apply.sources = others.to_vec();
+    of_operation(&mut apply, &args.operation)?;
+    of_boxes(&mut apply, &args.boxes)?;
+    request.apply = Some(Box::new(apply));
+    Ok(request)
+}
+
+fn operation(args: &OperationArgs) -> Result<OperationRequest, Error> {
+    match &args.op {
+        Some(text) => OperationRequest::parse(text),
+        None => Err(Error::Apply {
+            code: "OP_MISSING",
+            message: "there is no operation".to_owned(),
+            proposal: Some("--op identity".to_owned()),
+        }),
+    }
+}
+
+fn of_operation(apply: &mut ApplyRequest, args: &OperationArgs) -> Result<(), Error> {
+    let (rule, value) = match args.boundary.split_once('=') {
+        Some((rule, value)) => (rule, Some(value)),
+        None => (args.boundary.as_str(), None),
+    };
+    apply.boundary = rule.parse().map_err(|error| usage(format!("--boundary: {error}"), None))?;
+    if value.is_some() && apply.boundary != Boundary::Constant {
+        return Err(usage(format!("--boundary: `{rule}` takes no value"), None));
+    }
+    apply.constant = value.map(str::to_owned);
+    apply.missing = MissingChunks::from_name(&args.missing).unwrap_or_default();
+    apply.round = if args.round == "end" { Round::End } else { Round::Level };
+    apply.blend_labels = args.blend_labels;
+    Ok(())
+}
+
+fn of_boxes(apply: &mut ApplyRequest, args: &BoxArgs) -> Result<(), Error> {
+    apply.bottom.crop = pads("--crop", args.crop.as_deref())?;
+    apply.bottom.blend = pads("--blend", args.blend.as_deref())?;
+    apply.bottom.mode = mode(&args.blend_mode)?;
+    apply.levels = args.level.iter().map(|text| level(text)).collect::<Result<_, Error>>()?;
+    apply.region = args.region.as_deref().map(str::parse).transpose()?;
+    apply.expand = match args.expand.as_str() {
+        "voxel" => Expand::Voxel,
+        "array-chunk" => Expand::ArrayChunk,
+        "work" => Expand::Work,
+        "both" => Expand::Both,
+        _ => Expand::None,
+    };
+    apply.shrink = args.shrink;
+    apply.auto_divide = args.auto_divide;
+    apply.gap = pads("--gap", args.gap.as_deref())?;
+    apply.reduce_max = args.reduce_max.as_deref().map(str::parse).transpose()?;
+    apply.direct = args.direct;
+    apply.clip = !args.no_clip;
+    Ok(())
+}
+
+fn pads(option: &str, text: Option<&str>) -> Result<Option<Pads>, Error> {
+    let parse = |text: &str| {
+        let parsed: Result<Pads, WordError> = text.parse();
+        parsed.map_err(|error| Error::from(error).given_to(option))
+    };
+    text.map(parse).transpose()
+}
+
+fn mode(text: &str) -> Result<Mode, Error> {
+    text.parse().map_err(Error::from)
+}
+
+/// Reads `SPEC[;crop=SPEC][;blend=SPEC][;mode=MODE]`.
+fn level(text: &str) -> Result<LevelRequest, Error> {
+    let mut parts = text.split(';').map(str::trim);
+    let mut level = LevelRequest::new(parts.next().unwrap_or_default().parse()?);
+    for part in parts {
+        match part.split_once('=') {
+            Some(("crop", value)) => level.crop = pads("--level", Some(value))?,
+            Some(("blend", value)) => level.blend = pads("--level", Some(value))?,
+            Some(("mode", value)) => level.mode = mode(value)?,
+            _ => {
+                return Err(usage(
+                    format!("--level: `{part}` is no setting of a level"),
+                    Some("there are crop=SPEC, blend=SPEC and mode=MODE"),
+                ));
+            }
+        }
+    }
+    Ok(level)
+}

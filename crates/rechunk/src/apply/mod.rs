@@ -1,0 +1,18 @@
+//! Chunk-wise apply: an operation on an array, box by box.
+//!
+//! A request for it is that of a copy with an [`ApplyRequest`]: source and target are opened,
+//! specified, begun, resumed and finished as those of a copy; here is what differs.
+
+mod amount;
+mod named;
+mod opened;
+mod planned;
+mod report;
+mod request;
+mod result_type;
+mod verified;
+
+pub use amount::Pads;
+pub(crate) use opened::Opened;
+pub use report::{ApplyReport, LevelReport};
+pub use request::{ApplyRequest, LevelRequest, OperationRequest};

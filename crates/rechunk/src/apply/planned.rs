@@ -1,0 +1,137 @@
+//! The plan of an apply.
+
+use rechunk_apply::{
+    ApplyPlan, ApplySpec, BoxSpec, LevelSpec, Span, TargetGrid, ValueKind, VoxelBox, prepare,
+};
+use rechunk_format::{Layout, ShardFormat};
+use rechunk_grid::ArraySpec;
+use rechunk_ops::ValueKind as OpKind;
+use rechunk_plan::PlanRequest;
+use rechunk_planner::{ApplyPlanRequest, ApplySource, Planned, plan_apply};
+
+use super::{LevelRequest, Opened, Pads};
+use crate::plan_request::source_side;
+use crate::{ChunkSpec, Error};
+
+impl Opened {
+    /// Plans the apply: `request` is that of a copy from the source to the target.
+    pub(crate) fn plan(
+        &self,
+        request: &PlanRequest,
+        source: &ArraySpec,
+        target: &dyn Layout,
+    ) -> Result<(Planned, Vec<String>), Error> {
+        let job = self.job(source, target)?;
+        let mut warnings = Vec::new();
+        let halo = self.halo(source.shape.len())?;
+        let crop = &job.levels()[0].crop;
+        if crop.iter().zip(&halo).any(|(crop, halo)| crop < halo) {
+            warnings.push(format!(
+                "`{}` looks {halo:?} elements around each one, more than the crop {crop:?}: there \
+                 will be seams between work chunks; --crop auto has none",
+                self.request.operation.name()
+            ));
+        }
+        let scratch_bytes = self.operation.scratch_bytes(&job.op_shape_max(), source.data_type);
+        let converted = job.op_shape_max().iter().fold(16_u64, |bytes, &n| bytes.saturating_mul(n));
+        let converts = self.spec.settings.contains_key("cast");
+        let others: Vec<ApplySource> = self
+            .others
+            .iter()
+            .map(|other| ApplySource {
+                item_bytes: other.spec().item_bytes(),
+                side: source_side(&other.array, &other.location, 1.0),
+            })
+            .collect();
+        let asked = ApplyPlanRequest {
+            request,
+            others: &others,
+            job,
+            op: self.spec.clone(),
+            boundary: self.request.boundary,
+            missing: self.request.missing,
+            scratch_bytes: scratch_bytes.saturating_add(if converts { converted } else { 0 }),
+            calls_at_once: None,
+        };
+        let planned = plan_apply(&asked);
+        let planned =
+            planned.map_err(|error| Error::no_plan(request.budget.memory_bytes, error))?;
+        Ok((planned, warnings))
+    }
+
+    /// Elements around each one that the operation looks at, along each axis.
+    fn halo(&self, rank: usize) -> Result<Vec<u64>, Error> {
+        let halo = self.operation.halo(rank).map_err(Error::operation)?;
+        Ok(halo.into_iter().map(|[before, after]| before.max(after)).collect())
+    }
+
+    fn job(&self, source: &ArraySpec, target: &dyn Layout) -> Result<ApplyPlan, Error> {
+        let halo = self.halo(source.shape.len())?;
+        let asked = &self.request;
+        let levels = asked.levels.iter().chain([&asked.bottom]).enumerate();
+        let levels = levels.map(|(number, level)| {
+            let is_bottom = number == asked.levels.len();
+            level_of(level, source, if is_bottom { &halo } else { &[] })
+        });
+        let levels = levels.collect::<Result<Vec<_>, Error>>()?;
+        let written = target.spec();
+        let commit = target.shards().map_or(&written.chunk_shape[..], ShardFormat::shard_shape);
+        let grid = TargetGrid { shape: written.shape.clone(), chunk: commit.to_vec() };
+        let mut spec = ApplySpec::without_target(&source.shape, self.output, levels);
+        spec.target = Some(grid);
+        spec.region = match (&asked.region, &asked.physical) {
+            (Some(region), _) => {
+                let region = region.region(source)?;
+                let axes = (0..region.rank()).map(|axis| {
+                    let at = |position: u64| i64::try_from(position).unwrap_or(i64::MAX);
+                    Span::new(at(region.start[axis]), at(region.end(axis)))
+                });
+                BoxSpec::Voxels(VoxelBox::new(axes))
+            }
+            (None, Some(axes)) => BoxSpec::Fractional(axes.clone()),
+            (None, None) => BoxSpec::Whole,
+        };
+        spec.gap = pads(asked.gap.as_ref(), source, &[])?;
+        spec.expand = asked.expand;
+        spec.shrink = asked.shrink;
+        spec.auto_divide = asked.auto_divide;
+        spec.reduce_max =
+            asked.reduce_max.as_ref().map(|chunk| extents(chunk, source)).transpose()?;
+        spec.direct = asked.direct;
+        spec.clip = asked.clip;
+        spec.round = asked.round;
+        spec.value_kind = match self.value_kind {
+            OpKind::Intensity => ValueKind::Intensity,
+            OpKind::Label if asked.blend_labels => ValueKind::LabelForced,
+            OpKind::Label => ValueKind::Label,
+        };
+        prepare(&spec).map_err(Error::apply)
+    }
+}
+
+/// Extents of work chunks, which may be longer than the array.
+fn extents(chunk: &ChunkSpec, source: &ArraySpec) -> Result<Vec<u64>, Error> {
+    let chunk = chunk.clone().keeping_extents(true);
+    Ok(chunk.resolve(source, 16 << 20)?)
+}
+
+fn pads(asked: Option<&Pads>, source: &ArraySpec, auto: &[u64]) -> Result<Vec<u64>, Error> {
+    if auto.is_empty() && asked == Some(&Pads::Auto) {
+        return Err(Error::Usage {
+            message: "`auto` is what the operation needs: the crop of the bottom level".to_owned(),
+            hint: Some("give it to --crop, and numbers to the others".into()),
+        });
+    }
+    let Some(asked) = asked else { return Ok(Vec::new()) };
+    Ok(asked.resolve(source, auto)?)
+}
+
+fn level_of(
+    level: &LevelRequest,
+    source: &ArraySpec,
+    halo: &[u64],
+) -> Result<LevelSpec, Error> {
+    let spec = LevelSpec::new(extents(&level.work, source)?);
+    let spec = spec.crop(pads(level.crop.as_ref(), source, halo)?);
+    Ok(spec.blend(pads(level.blend.as_ref(), source, &[])?, level.mode))
+}

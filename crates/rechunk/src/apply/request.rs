@@ -1,0 +1,158 @@
+//! An apply as a user asks for it, as data: it is saved with the job.
+
+use std::collections::BTreeMap;
+
+use rechunk_apply::{Boundary, Expand, Mode, Round};
+use rechunk_plan::MissingChunks;
+use serde::{Deserialize, Serialize};
+
+use super::Pads;
+use crate::{ChunkSpec, RegionSpec};
+
+/// An operation and the boxes that it is applied to.
+///
+/// ```
+/// use rechunk::{ApplyRequest, OperationRequest};
+///
+/// let operation = OperationRequest::parse("gaussian:sigma=2")?;
+/// let apply = ApplyRequest::new(operation, "64,64,64".parse()?);
+/// assert_eq!(apply.operation.name(), "gaussian");
+/// # Ok::<(), rechunk::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+#[non_exhaustive]
+pub struct ApplyRequest {
+    /// The operation.
+    pub operation: OperationRequest,
+    /// Locations of further sources, of the shape of the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
+    /// Levels above that of the operation, outermost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<LevelRequest>,
+    /// The level of the operation.
+    pub bottom: LevelRequest,
+    /// Region worked on; `None`: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub region: Option<RegionSpec>,
+    /// Region in physical units: start and end of each axis, in place of `region`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub physical: Option<Vec<(f64, f64)>>,
+    /// Growth of the region.
+    #[serde(default)]
+    pub expand: Expand,
+    /// Work chunks shrink to the region.
+    #[serde(default)]
+    pub shrink: bool,
+    /// Work chunks above the bottom shrink so that they divide.
+    #[serde(default)]
+    pub auto_divide: bool,
+    /// Voxels between work chunks of the top level.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<Pads>,
+    /// Largest box that one pull task reduces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reduce_max: Option<ChunkSpec>,
+    /// Asserts that tasks write the target themselves.
+    #[serde(default)]
+    pub direct: bool,
+    /// Results beyond the region, where it grows, are not written.
+    pub clip: bool,
+    /// Rule for voxels beyond the sources.
+    #[serde(default)]
+    pub boundary: Boundary,
+    /// Value of [`Boundary::Constant`]; `None`: the fill value of each source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constant: Option<String>,
+    /// Rule for chunks that are not stored.
+    #[serde(default)]
+    pub missing: MissingChunks,
+    /// When blended integers are rounded.
+    #[serde(default)]
+    pub round: Round,
+    /// Labels may be averaged.
+    #[serde(default)]
+    pub blend_labels: bool,
+}
+
+/// A level of work chunks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct LevelRequest {
+    /// Work chunk, before pads.
+    pub work: ChunkSpec,
+    /// Voxels on each side that are computed and dropped; `None`: 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crop: Option<Pads>,
+    /// Voxels on each side that overlap with neighbours; `None`: 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blend: Option<Pads>,
+    /// Rule for overlaps.
+    #[serde(default)]
+    pub mode: Mode,
+}
+
+/// An operation as it is asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum OperationRequest {
+    /// One of [`crate::operations`].
+    Named {
+        /// Its name.
+        name: String,
+        /// Its settings.
+        settings: BTreeMap<String, String>,
+    },
+}
+
+impl OperationRequest {
+    /// Reads `NAME[:key=value,…]`.
+    pub fn parse(text: &str) -> Result<Self, crate::Error> {
+        let (name, settings) = rechunk_ops::parse_settings(text).map_err(crate::Error::operation)?;
+        Ok(Self::Named { name, settings })
+    }
+
+    /// Its name, for people.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Named { name, .. } => name,
+        }
+    }
+}
+
+impl LevelRequest {
+    /// Work chunks without pads.
+    pub fn new(work: ChunkSpec) -> Self {
+        Self { work, crop: None, blend: None, mode: Mode::default() }
+    }
+}
+
+impl ApplyRequest {
+    /// One level of work chunks over all of the array.
+    pub fn new(operation: OperationRequest, work: ChunkSpec) -> Self {
+        Self {
+            operation,
+            sources: Vec::new(),
+            levels: Vec::new(),
+            bottom: LevelRequest::new(work),
+            region: None,
+            physical: None,
+            expand: Expand::None,
+            shrink: false,
+            auto_divide: false,
+            gap: None,
+            reduce_max: None,
+            direct: false,
+            clip: true,
+            boundary: Boundary::Constant,
+            constant: None,
+            missing: MissingChunks::Fill,
+            round: Round::Level,
+            blend_labels: false,
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Verification of an apply: the results are made once more, and compared with the target.
+
+use std::sync::Arc;
+
+use rechunk_array::Array;
+use rechunk_exec::{Execution, NullObserver, Sink, TaskRange, run};
+use tokio_util::sync::CancellationToken;
+
+use crate::Error;
+use crate::job::Job;
+use crate::place::Place;
+
+impl Job {
+    /// Compares the target of an apply with what its last stage makes: blocks that are combined
+    /// again, or operations that are run again.
+    pub(crate) async fn verify_applied(
+        &self,
+        place: &Place,
+        written: Array,
+        cancel: &CancellationToken,
+    ) -> Result<(), Error> {
+        let plan = &self.planned.plan;
+        let last = plan.stages.len().saturating_sub(1);
+        let tasks = plan.stages.get(last).map_or(0, |stage| stage.tasks);
+        let execution = Execution {
+            tasks: Some(TaskRange::new(last, 0..tasks)),
+            intermediate: place.intermediate.clone(),
+            ..self.execution(Sink::Compare(written))
+        };
+        let observer = Arc::new(NullObserver);
+        let found = run(Arc::new(execution), None, observer, cancel.clone()).await;
+        let report = found.map_err(|source| Error::Compare { source: Box::new(source) })?;
+        let found = report.differences.unwrap_or_default();
+        if found.count == 0 {
+            return Ok(());
+        }
+        Err(Error::VerifyFailed { count: found.count, first: found.first.unwrap_or_default() })
+    }
+}
