@@ -10,8 +10,18 @@ use crate::request::{axes, planning, raw, source_format, usage};
 
 /// The request of an apply.
 pub(crate) fn of_apply(args: &ApplyArgs) -> Result<CopyRequest, Error> {
-    let [source, others @ .., target] = &args.locations[..] else {
-        return Err(usage("name a source and a target".to_owned(), None));
+    let asked = operation(&args.operation)?;
+    let (source, others, target) = match &args.locations[..] {
+        [source] if asked.is_statistic() => (source, &[][..], ""),
+        [source, others @ .., target] if !asked.is_statistic() => (source, others, &target[..]),
+        _ => {
+            let message = if asked.is_statistic() {
+                format!("`{}` is a statistic of one source, and has no target", asked.name())
+            } else {
+                "name a source and a target".to_owned()
+            };
+            return Err(usage(message, None));
+        }
     };
     let mut request = CopyRequest::new(source, target);
     let options = &args.target_options;
@@ -26,8 +36,9 @@ pub(crate) fn of_apply(args: &ApplyArgs) -> Result<CopyRequest, Error> {
     request.source_format = source_format(&options.raw)?;
     request.planning = planning(&args.planning)?;
     request.temp.clone_from(&args.running.temp);
-    let mut apply = ApplyRequest::new(operation(&args.operation)?, args.boxes.work.parse()?);
+    let mut apply = ApplyRequest::new(asked, args.boxes.work.parse()?);
     apply.sources = others.to_vec();
+    apply.update = args.update;
     of_operation(&mut apply, &args.operation)?;
     of_boxes(&mut apply, &args.boxes)?;
     request.apply = Some(Box::new(apply));

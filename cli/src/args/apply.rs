@@ -12,15 +12,18 @@ Examples:
   rechunk apply volume.zarr mask.zarr --op threshold:above=100 --work 256,256,256
   rechunk apply volume.zarr masked.zarr --op identity --work 64,512,512 --box z=10:20 --dry-run
   rechunk apply image.zarr mask.zarr out.zarr --op mask --work 64,512,512   # two sources
+  rechunk apply volume.zarr --op histogram:min=0,max=256,bins=256 --work 64,512,512 --json
   rechunk apply em.zarr den.zarr --op median:size=3 --crop auto \\
                 --level '64,1024,1024;crop=2;blend=16' --work 64,356,356     # two levels
 
 Operations: identity cast rescale clamp threshold equal replace invert lut remap-labels mask
-where-missing mean gaussian median min max open close sobel gradient-magnitude laplacian dog;
+where-missing mean gaussian median min max open close sobel gradient-magnitude laplacian dog,
+and the statistics histogram summary unique checksum;
 their settings are in docs/reference.md.")]
 pub(crate) struct ApplyArgs {
-    /// The arrays to read, of one shape, and the array to write, which is the last.
-    #[arg(required = true, num_args = 2.., value_names = ["SOURCE", "TARGET"])]
+    /// The arrays to read, of one shape, and the array to write, which is the last; a statistic has
+    /// none.
+    #[arg(required = true, num_args = 1.., value_names = ["SOURCE", "TARGET"])]
     pub locations: Vec<String>,
     #[command(flatten)]
     pub operation: OperationArgs,
@@ -32,6 +35,9 @@ pub(crate) struct ApplyArgs {
     pub planning: PlanningArgs,
     #[command(flatten)]
     pub running: RunningArgs,
+    /// Write into the array that is at the target: beyond --box it stays as it is.
+    #[arg(long, conflicts_with = "overwrite")]
+    pub update: bool,
     /// Print the plan and stop.
     #[arg(long)]
     pub dry_run: bool,

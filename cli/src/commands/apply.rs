@@ -1,17 +1,23 @@
 //! `rechunk apply`.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use rechunk::{Error, Job, Prepared};
+use rechunk::{CopyRequest, Error, Job, Prepared, Stores, statistic};
 
 use super::copy::{run_copy, say_refused, show_plan};
 use crate::apply_request::of_apply;
 use crate::args::ApplyArgs;
-use crate::request;
+use crate::terminal::{self, progress};
+use crate::{request, signals};
 
 pub(crate) async fn run(args: ApplyArgs) -> Result<ExitCode, Error> {
     let stores = request::planned_stores(&args.stores, args.planning.concurrency)?;
-    let job = Box::pin(Job::prepare(of_apply(&args)?, &stores)).await?;
+    let asked = of_apply(&args)?;
+    if asked.target.is_empty() {
+        return measure(&args, &asked, &stores).await;
+    }
+    let job = Box::pin(Job::prepare(asked, &stores)).await?;
     let mut prepared = Prepared::from(job);
     let running = request::running(&args.running);
     if args.dry_run {
@@ -22,5 +28,24 @@ pub(crate) async fn run(args: ApplyArgs) -> Result<ExitCode, Error> {
         return Ok(ExitCode::SUCCESS);
     }
     Box::pin(run_copy(prepared, running, &args.output, None)).await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Computes a statistic and prints it.
+async fn measure(
+    args: &ApplyArgs,
+    asked: &CopyRequest,
+    stores: &Stores,
+) -> Result<ExitCode, Error> {
+    let display = progress::observer(&args.output);
+    let cancel = signals::cancel_on_signal();
+    let found = Box::pin(statistic(asked, stores, Arc::clone(&display) as _, cancel)).await;
+    display.finish();
+    let found = found?;
+    if args.output.json {
+        terminal::print_json(&found);
+    } else {
+        terminal::print(&format!("{:#}", found.statistic));
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,7 +1,7 @@
 //! Arrays of a stage, and the shapes that it reads and writes of them.
 
 use crate::array::NO_ARRAY;
-use crate::{Plan, PlanArray, Stage, Unit};
+use crate::{Kernel, Plan, PlanArray, Stage, Unit};
 
 impl Stage {
     /// Array that it reads: the first, where it reads several.
@@ -54,9 +54,23 @@ impl Stage {
         plan.reader(output.array).map(Stage::filled)
     }
 
+    /// Shape of the elements that a task writes: its tile, or of an apply, its work chunk or what
+    /// it combines.
+    pub fn write_box(&self, plan: &Plan) -> Vec<u64> {
+        let Some(job) = plan.apply.as_ref().map(|work| &work.job) else {
+            return self.tile.clone();
+        };
+        let combines = matches!(self.kernel, Kernel::Combine(_));
+        if combines { job.pull_shape_max() } else { job.task_shape_max(job.top()) }
+    }
+
     /// Shape of the elements that a task reads at once: the input chunks of one step, at most the
     /// tile; or a buffer.
     pub fn read_box(&self, plan: &Plan) -> Vec<u64> {
+        if let Some(job) = plan.apply.as_ref().map(|work| &work.job) {
+            let combines = matches!(self.kernel, Kernel::Combine(_));
+            return if combines { job.pull_shape_max() } else { job.op_input_shape_max() };
+        }
         if let Some(schedule) = self.schedule() {
             return schedule.buffer.clone();
         }

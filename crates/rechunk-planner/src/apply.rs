@@ -127,7 +127,8 @@ impl<'a> Sizes<'a> {
         let sources = std::iter::once((request.item_bytes, &request.source))
             .chain(asked.others.iter().map(|other| (other.item_bytes, &other.side)));
         let read = sources.clone().map(|(item, side)| read_bytes(side, item)).max().unwrap_or(0);
-        let parts = request.target_uploads().map_or(0, |sent| sent.log_part_bytes.saturating_mul(2));
+        let parts =
+            request.target_uploads().map_or(0, |sent| sent.log_part_bytes.saturating_mul(2));
         let written = written_bytes(&request.target, asked.job.data_type().item_bytes(), parts);
         let profile = &request.profile;
         let is_late = profile.source.get_seconds.max(profile.target.put_seconds) > LATE_SECONDS;
@@ -155,9 +156,7 @@ impl<'a> Sizes<'a> {
         let skip = memory.task_skip_bytes;
         let computing = memory.task_bytes.saturating_add(skip).saturating_add(memory.block_bytes);
         let reading = match reads {
-            _ if job.top() == 0 => {
-                window.saturating_mul(2).saturating_add(transfer).max(computing)
-            }
+            _ if job.top() == 0 => window.saturating_mul(2).saturating_add(transfer).max(computing),
             Reads::Task => {
                 let read = whole.saturating_mul(2).saturating_add(transfer);
                 read.max(whole.saturating_add(computing))
@@ -172,8 +171,10 @@ impl<'a> Sizes<'a> {
         let mut needs = vec![reading.max(leaving)];
         if job.way() == Way::Pull {
             let (pull, task) = (job.pull_shape_max(), job.task_shape_max(job.top()));
-            let piece: Vec<u64> = pull.iter().zip(task).map(|(&pull, task)| pull.min(task)).collect();
-            let pieces = bytes_of(&piece, job.block_form().item_bytes()).saturating_mul(PIECES_HELD);
+            let piece: Vec<u64> =
+                pull.iter().zip(task).map(|(&pull, task)| pull.min(task)).collect();
+            let pieces =
+                bytes_of(&piece, job.block_form().item_bytes()).saturating_mul(PIECES_HELD);
             let result = bytes_of(&pull, job.data_type().item_bytes());
             let summing = memory.pull_bytes.saturating_add(memory.pull_skip_bytes);
             needs.push(summing.saturating_add(pieces).max(result.saturating_add(transfer)));
@@ -341,7 +342,11 @@ impl<'a> Sizes<'a> {
         let job = &self.asked.job;
         let counts = job.counts()?;
         let source = self.source_traffic(reads)?;
-        let target = self.target_traffic(job.kept(), counts.target_chunks, counts.whole_target_chunks);
+        if job.target().is_none() {
+            return Ok(vec![Estimate { source, ..Estimate::default() }]);
+        }
+        let target =
+            self.target_traffic(job.kept(), counts.target_chunks, counts.whole_target_chunks);
         if job.way() == Way::Direct {
             return Ok(vec![Estimate { source, target, ..Estimate::default() }]);
         }

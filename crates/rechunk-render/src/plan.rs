@@ -116,7 +116,7 @@ fn stage_table(plan: &Plan) -> String {
                 Some(shape) => {
                     format!("{} by {}", format_shape(&stage.tile), format_shape(shape))
                 }
-                None => format_shape(&stage.tile),
+                None => format_shape(&stage.write_box(plan)),
             },
             number(stage.tasks),
             stage.tasks_at_once.to_string(),

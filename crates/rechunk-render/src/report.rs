@@ -42,8 +42,15 @@ fn array_text(report: &Report) -> String {
     lines.extend(missing_line(report));
     if report.verified == Some(true) {
         lines.push(
-            "  verified: the target was read back, and holds what was read from the source"
-                .to_owned(),
+            match report.apply {
+                Some(_) => {
+                    "  verified: the target was read back, and holds the results, made once more"
+                }
+                None => {
+                    "  verified: the target was read back, and holds what was read from the source"
+                }
+            }
+            .to_owned(),
         );
     }
     lines.join("\n")

@@ -163,7 +163,7 @@ impl Job {
         Ok(job)
     }
 
-    async fn plan_target(specified: Specified) -> Result<Self, Error> {
+    pub(crate) async fn plan_target(specified: Specified) -> Result<Self, Error> {
         let (request, source) = (&specified.request, &specified.source);
         let is_small = |bytes: u64| bytes <= SMALL_MEMBER_BYTES;
         let is_sparing = request.is_member && source.spec().decoded_bytes().is_some_and(is_small);
@@ -176,7 +176,7 @@ impl Job {
         let plan_request = specified.plan_request(sampled.ratio)?;
         if let Some(applied) = &specified.applied {
             let target = specified.target_layout.as_ref();
-            let (planned, warnings) = applied.plan(&plan_request, source.spec(), target)?;
+            let (planned, warnings) = applied.plan(&plan_request, source.spec(), Some(target))?;
             let mut job = Self::of(specified, (plan_request, planned), sampled, planned_at);
             job.warnings.extend(warnings);
             return Ok(Self { asked_in_vain, ..job });

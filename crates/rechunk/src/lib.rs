@@ -83,8 +83,8 @@
 
 mod access;
 mod advice;
-mod apply;
 pub mod allocator;
+mod apply;
 mod around;
 mod arrays_below;
 mod attributes;
@@ -208,13 +208,16 @@ pub use tree::{ArrayReport, Coords, Selection, Totals, TreeArray, TreeJob, TreeR
 pub use undertaking::{Begun, RangeReport};
 pub use verify::{Compared, Comparison, GroupComparison, MemberComparison, verify, verify_any};
 
-pub use apply::{ApplyReport, ApplyRequest, LevelReport, LevelRequest, OperationRequest, Pads};
+pub use apply::{
+    ApplyReport, ApplyRequest, LevelReport, LevelRequest, OperationRequest, Pads, StatisticReport,
+    statistic,
+};
 pub use rechunk_apply::{Boundary, Expand, Mode, Round};
 pub use rechunk_array::{ArrayError, RegionError, RegionOptions};
 pub use rechunk_exec::{Event, NullObserver, Observer, TaskRange};
 pub use rechunk_grid::{ArraySpec, DataType, Region, WriteEmpty, format_shape};
 pub use rechunk_ops::{OperationInfo, operations};
-pub use rechunk_plan::{IntermediateGrid, MissingChunks, Strategy};
+pub use rechunk_plan::{Estimate, IntermediateGrid, MissingChunks, Strategy};
 pub use rechunk_store::{Meter, RoleTraffic, StoreError, StoreOptions, Stores, Traffic, is_remote};
 pub use rechunk_words::{
     ArrayRule, Asked, Cast, ChunkSpec, CodecSpec, Extent, JOB_FILE_BYTES_MAX, JobEntry, JobFault,

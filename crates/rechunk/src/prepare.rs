@@ -48,6 +48,9 @@ async fn plan_as_declared(
     source: OpenArray,
     stores: Stores,
 ) -> Result<Job, Error> {
+    if request.apply.as_ref().is_some_and(|apply| apply.update) {
+        return Box::pin(Job::plan_update(request, source, stores)).await;
+    }
     if request.placement.is_none() {
         return Box::pin(Job::plan_new(request, source, stores)).await;
     }

@@ -217,7 +217,7 @@ impl PlanReport {
         self.shape.iter().fold(self.item_bytes, |product, &n| product.saturating_mul(n))
     }
 
-    fn new(plan: &Plan) -> Self {
+    pub(crate) fn new(plan: &Plan) -> Self {
         Self {
             kind: plan.kind.name().to_owned(),
             fingerprint: plan.fingerprint.clone(),
@@ -242,7 +242,7 @@ impl StageReport {
         Self {
             name: stage.name.clone(),
             read_box: stage.read_box(plan),
-            write_box: stage.tile.clone(),
+            write_box: stage.write_box(plan),
             filled_box: stage.box_shape.clone(),
             tasks: stage.tasks,
             tasks_at_once: stage.tasks_at_once,

@@ -127,9 +127,10 @@ impl CopyRequest {
             reached_as: None,
             select: self.select.clone(),
             // Of an apply, other types are made of the results.
-            cast: self.cast.clone().filter(|cast| {
-                self.apply.is_none() || cast.data_type().is_ieee_float()
-            }),
+            cast: self
+                .cast
+                .clone()
+                .filter(|cast| self.apply.is_none() || cast.data_type().is_ieee_float()),
             is_member: false,
             names: None,
             wants_names: self.names_axes(),

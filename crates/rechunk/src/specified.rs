@@ -40,7 +40,7 @@ impl Specified {
         stores: Stores,
     ) -> Result<Self, Error> {
         let times = Box::pin(calendar::resolve(&mut request, &source, &stores)).await?;
-        let applied = Box::pin(Opened::of(&request, &source, &stores)).await?;
+        let applied = Box::pin(Opened::of(&request, &source, &stores, None)).await?;
         let results = applied.as_ref().map(|applied| applied.results(&source)).transpose()?;
         let wish = results.as_ref().unwrap_or(&source);
         let (mut target, mut warnings) = specify_target(&request, wish)?;

@@ -72,9 +72,9 @@ pub(super) async fn get(
         }
         return Err(place.unread(error));
     }
-    let checked = bytes.split_last_chunk::<4>().is_some_and(|(own, tail)| {
-        *tail == checksum(stage, task, Some(piece), own)
-    });
+    let checked = bytes
+        .split_last_chunk::<4>()
+        .is_some_and(|(own, tail)| *tail == checksum(stage, task, Some(piece), own));
     if !checked {
         return Err(place.damaged_in(store));
     }

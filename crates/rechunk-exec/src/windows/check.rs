@@ -3,7 +3,7 @@
 use rechunk_grid::DataType;
 use rechunk_plan::{ApplyWork, Kernel};
 
-use crate::{Execution, Fault};
+use crate::{Execution, Fault, Sink};
 
 /// Refuses what would go wrong later, or quietly.
 pub(crate) fn check(execution: &Execution, work: &ApplyWork) -> Result<(), Fault> {
@@ -32,9 +32,10 @@ pub(crate) fn check(execution: &Execution, work: &ApplyWork) -> Result<(), Fault
     let target = execution.sink.array().layout();
     let spec = target.spec();
     let commit = target.shards().map_or(&spec.chunk_shape[..], |shards| shards.shard_shape());
-    let is_of_target = work.job.target().is_some_and(|grid| {
-        grid.shape == spec.shape && grid.chunk == commit
-    });
+    let is_of_target = match work.job.target() {
+        Some(grid) => grid.shape == spec.shape && grid.chunk == commit,
+        None => matches!(execution.sink, Sink::Digest { .. }),
+    };
     if !is_of_target || work.job.data_type() != spec.data_type {
         return refuse("its apply is one of another target");
     }

@@ -32,7 +32,8 @@ pub(super) async fn window(
     if is_left_out(source, work.missing, counts)? {
         return Ok(None);
     }
-    if bounds.to_region().is_some_and(|region| region.shape == lengths && is_inside(&region, shape)) {
+    if bounds.to_region().is_some_and(|region| region.shape == lengths && is_inside(&region, shape))
+    {
         return Ok(Some(read));
     }
     let elements = bounds.shape().iter().product();
@@ -91,10 +92,9 @@ fn is_left_out(source: &Array, rule: MissingChunks, counts: RegionRead) -> Resul
         MissingChunks::Fill => Ok(false),
         MissingChunks::SkipIfAny => Ok(counts.missing > 0),
         MissingChunks::SkipIfAll => Ok(counts.found == 0),
-        MissingChunks::Error if counts.missing > 0 => Err(Fault::MissingChunks {
-            array: source.location().to_owned(),
-            count: counts.missing,
-        }),
+        MissingChunks::Error if counts.missing > 0 => {
+            Err(Fault::MissingChunks { array: source.location().to_owned(), count: counts.missing })
+        }
         MissingChunks::Error => Ok(false),
     }
 }

@@ -48,10 +48,10 @@ impl WindowStage {
         let data_type = spec.data_type;
         let item_bytes = usize::try_from(data_type.item_bytes())
             .map_err(|_| Fault::BufferTooLarge { elements: 1 })?;
-        let fill = spec.fill_value.as_ref().map_or_else(
-            || vec![0; item_bytes],
-            |fill| fill.stored(data_type, NATIVE),
-        );
+        let fill = spec
+            .fill_value
+            .as_ref()
+            .map_or_else(|| vec![0; item_bytes], |fill| fill.stored(data_type, NATIVE));
         let cpu = CpuPool::new(execution.plan.threads)?;
         let tasks = execution.tasks_of(number);
         let work = Arc::new(*work);

@@ -3,9 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use rechunk_apply::{
-    BottomTile, OpOutput, RunError, TaskOutput, TopTask, VoxelBox, Way, run_task,
-};
+use rechunk_apply::{BottomTile, OpOutput, RunError, TaskOutput, TopTask, VoxelBox, Way, run_task};
 use rechunk_array::Array;
 use rechunk_kernel::wide;
 use rechunk_plan::{Kernel, Reads};

@@ -49,7 +49,9 @@ impl FromStr for Pads {
         }
         match entries.as_slice() {
             [one] => number(one).map(Self::All),
-            each => each.iter().map(|entry| number(entry)).collect::<Result<_, _>>().map(Self::Each),
+            each => {
+                each.iter().map(|entry| number(entry)).collect::<Result<_, _>>().map(Self::Each)
+            }
         }
     }
 }

@@ -10,9 +10,12 @@ mod planned;
 mod report;
 mod request;
 mod result_type;
+mod statistic;
+mod updated;
 mod verified;
 
 pub use amount::Pads;
 pub(crate) use opened::Opened;
 pub use report::{ApplyReport, LevelReport};
 pub use request::{ApplyRequest, LevelRequest, OperationRequest};
+pub use statistic::{StatisticReport, statistic};

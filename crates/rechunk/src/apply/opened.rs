@@ -38,10 +38,12 @@ pub(crate) struct Opened {
 
 impl Opened {
     /// Builds the operation of a request and opens its further sources; `None` where it is a copy.
+    /// `into` is the type of an array that results go into.
     pub(crate) async fn of(
         request: &CopyRequest,
         source: &OpenArray,
         stores: &Stores,
+        into: Option<DataType>,
     ) -> Result<Option<Self>, Error> {
         let Some(apply) = &request.apply else { return Ok(None) };
         let mut others = Vec::with_capacity(apply.sources.len());
@@ -76,7 +78,7 @@ impl Opened {
         let computed = built.output_type(types[0]).map_err(Error::operation)?;
         // A cast to a float is made as the source is read, which loses nothing.
         let wanted = request.cast.as_ref().map(|cast| cast.to().data_type);
-        let output = wanted.filter(|to| !to.is_ieee_float()).unwrap_or(computed);
+        let output = into.or(wanted.filter(|to| !to.is_ieee_float())).unwrap_or(computed);
         let cast = if output == computed {
             None
         } else {
@@ -107,6 +109,37 @@ impl Opened {
             calls,
             constants,
         }))
+    }
+
+    /// Builds the statistic of a request.
+    pub(crate) fn of_statistic(request: &CopyRequest, source: &OpenArray) -> Result<Self, Error> {
+        let missing = || Error::Usage { message: "there is no operation".to_owned(), hint: None };
+        let apply = request.apply.as_ref().ok_or_else(missing)?;
+        let OperationRequest::Named { name, settings } = &apply.operation;
+        let operation = operation(name, settings).map_err(Error::operation)?;
+        let computed = source.spec().data_type;
+        operation.check_types(&[computed]).map_err(Error::operation)?;
+        let calls = Arc::new(AtomicU64::new(0));
+        let op = NamedOp {
+            operation: Arc::clone(&operation),
+            cast: None,
+            computed,
+            output: computed,
+            calls: Arc::clone(&calls),
+        };
+        let mut request = (**apply).clone();
+        request.direct = true; // there is nothing to combine
+        Ok(Self {
+            constants: vec![constant(source, request.constant.as_deref())?],
+            request,
+            value_kind: operation.value_kind(),
+            operation,
+            spec: op.spec(),
+            op: Arc::new(op),
+            others: Vec::new(),
+            output: computed,
+            calls,
+        })
     }
 
     /// The source, as an array of results: the target is specified by it.

@@ -19,7 +19,7 @@ impl Opened {
         &self,
         request: &PlanRequest,
         source: &ArraySpec,
-        target: &dyn Layout,
+        target: Option<&dyn Layout>,
     ) -> Result<(Planned, Vec<String>), Error> {
         let job = self.job(source, target)?;
         let mut warnings = Vec::new();
@@ -65,7 +65,7 @@ impl Opened {
         Ok(halo.into_iter().map(|[before, after]| before.max(after)).collect())
     }
 
-    fn job(&self, source: &ArraySpec, target: &dyn Layout) -> Result<ApplyPlan, Error> {
+    fn job(&self, source: &ArraySpec, target: Option<&dyn Layout>) -> Result<ApplyPlan, Error> {
         let halo = self.halo(source.shape.len())?;
         let asked = &self.request;
         let levels = asked.levels.iter().chain([&asked.bottom]).enumerate();
@@ -74,11 +74,12 @@ impl Opened {
             level_of(level, source, if is_bottom { &halo } else { &[] })
         });
         let levels = levels.collect::<Result<Vec<_>, Error>>()?;
-        let written = target.spec();
-        let commit = target.shards().map_or(&written.chunk_shape[..], ShardFormat::shard_shape);
-        let grid = TargetGrid { shape: written.shape.clone(), chunk: commit.to_vec() };
         let mut spec = ApplySpec::without_target(&source.shape, self.output, levels);
-        spec.target = Some(grid);
+        spec.target = target.map(|target| {
+            let written = target.spec();
+            let commit = target.shards().map_or(&written.chunk_shape[..], ShardFormat::shard_shape);
+            TargetGrid { shape: written.shape.clone(), chunk: commit.to_vec() }
+        });
         spec.region = match (&asked.region, &asked.physical) {
             (Some(region), _) => {
                 let region = region.region(source)?;
@@ -126,11 +127,7 @@ fn pads(asked: Option<&Pads>, source: &ArraySpec, auto: &[u64]) -> Result<Vec<u6
     Ok(asked.resolve(source, auto)?)
 }
 
-fn level_of(
-    level: &LevelRequest,
-    source: &ArraySpec,
-    halo: &[u64],
-) -> Result<LevelSpec, Error> {
+fn level_of(level: &LevelRequest, source: &ArraySpec, halo: &[u64]) -> Result<LevelSpec, Error> {
     let spec = LevelSpec::new(extents(&level.work, source)?);
     let spec = spec.crop(pads(level.crop.as_ref(), source, halo)?);
     Ok(spec.blend(pads(level.blend.as_ref(), source, &[])?, level.mode))

@@ -75,6 +75,9 @@ pub struct ApplyRequest {
     /// Labels may be averaged.
     #[serde(default)]
     pub blend_labels: bool,
+    /// Results go into the array that is at the target; beyond the region it stays as it is.
+    #[serde(default)]
+    pub update: bool,
 }
 
 /// A level of work chunks.
@@ -112,8 +115,17 @@ pub enum OperationRequest {
 impl OperationRequest {
     /// Reads `NAME[:key=value,…]`.
     pub fn parse(text: &str) -> Result<Self, crate::Error> {
-        let (name, settings) = rechunk_ops::parse_settings(text).map_err(crate::Error::operation)?;
+        let (name, settings) =
+            rechunk_ops::parse_settings(text).map_err(crate::Error::operation)?;
         Ok(Self::Named { name, settings })
+    }
+
+    /// It is a statistic: a value of the whole region, and no array. False for one that does not
+    /// exist.
+    pub fn is_statistic(&self) -> bool {
+        let Self::Named { name, settings } = self;
+        let built = rechunk_ops::operation(name, settings);
+        built.is_ok_and(|built| matches!(built.output(), rechunk_ops::Output::Statistic(_)))
     }
 
     /// Its name, for people.
@@ -153,6 +165,7 @@ impl ApplyRequest {
             missing: MissingChunks::Fill,
             round: Round::Level,
             blend_labels: false,
+            update: false,
         }
     }
 }

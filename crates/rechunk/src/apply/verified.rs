@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rechunk_array::Array;
 use rechunk_exec::{Execution, NullObserver, Sink, TaskRange, run};
+use rechunk_store::Meter;
 use tokio_util::sync::CancellationToken;
 
 use crate::Error;
@@ -22,9 +23,13 @@ impl Job {
         let plan = &self.planned.plan;
         let last = plan.stages.len().saturating_sub(1);
         let tasks = plan.stages.get(last).map_or(0, |stage| stage.tasks);
+        // What is read again is no traffic of the plan.
+        let meter = Meter::new();
+        let source = &self.source.array;
         let execution = Execution {
             tasks: Some(TaskRange::new(last, 0..tasks)),
-            intermediate: place.intermediate.clone(),
+            source: source.with_store(source.store().with_meter(&meter)),
+            intermediate: place.intermediate.as_ref().map(|store| store.with_meter(&meter)),
             ..self.execution(Sink::Compare(written))
         };
         let observer = Arc::new(NullObserver);

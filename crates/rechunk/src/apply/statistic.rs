@@ -1,0 +1,167 @@
+//! A statistic of an array: an apply without a target.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use rechunk_apply::OpOutput;
+use rechunk_exec::{Execution, Observer, Sink, WindowCall, WindowOp, run};
+use rechunk_grid::{DataType, Region, WriteEmpty};
+use rechunk_ops::{BoxView, Operation, Output, Partial, TaskContext};
+use rechunk_plan::OpSpec;
+use rechunk_store::{Meter, Stores, Traffic};
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use super::{ApplyReport, Opened};
+use crate::open::open_array;
+use crate::plan_request::plan_request;
+use crate::report::{MemoryReport, PlanReport};
+use crate::request::CopyRequest;
+use crate::sample::sample_ratio;
+use crate::{Error, Estimate};
+
+/// A statistic, with the plan and the traffic of reading it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct StatisticReport {
+    /// The statistic: an object that differs from operation to operation.
+    pub statistic: serde_json::Value,
+    /// The apply.
+    pub apply: Option<ApplyReport>,
+    /// The plan.
+    pub plan: PlanReport,
+    /// Predicted traffic.
+    pub estimate: Estimate,
+    /// Counted traffic.
+    pub traffic: Traffic,
+    /// Memory.
+    pub memory: MemoryReport,
+    /// Wall time, seconds.
+    pub elapsed_seconds: f64,
+}
+
+/// Measures each box, and merges the parts.
+#[derive(Debug)]
+struct Measuring {
+    operation: Arc<dyn Operation>,
+    spec: OpSpec,
+    sum: Mutex<Option<Partial>>,
+    calls: Arc<std::sync::atomic::AtomicU64>,
+}
+
+impl WindowOp for Measuring {
+    fn computes(&self, spec: &OpSpec, inputs: &[DataType]) -> bool {
+        *spec == self.spec && self.operation.check_types(inputs).is_ok()
+    }
+
+    fn run(&self, call: &WindowCall<'_>) -> Result<OpOutput, String> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        let Output::Statistic(statistic) = self.operation.output() else {
+            return Err("is no statistic".to_owned());
+        };
+        let [input] = call.inputs else { return Err("takes one source".to_owned()) };
+        let tile = call.tile;
+        let start = tile.keep.axes.iter().zip(&tile.read.axes);
+        let start = start.map(|(keep, read)| keep.start.abs_diff(read.start)).collect();
+        let context = TaskContext::whole(input.shape)
+            .at(tile.read.axes.iter().map(|span| span.start).collect())
+            .keeping(Region::new(start, tile.keep.shape()));
+        let text = |error: rechunk_ops::OpError| error.to_string();
+        let view = BoxView::new(input.data_type, input.shape, input.bytes);
+        let part = statistic.measure(&view, &context).map_err(text)?;
+        let mut sum = self.sum.lock().unwrap_or_else(PoisonError::into_inner);
+        match sum.as_mut() {
+            Some(sum) => statistic.merge(sum, &part).map_err(text)?,
+            None => *sum = Some(part),
+        }
+        Ok(OpOutput::Skip)
+    }
+}
+
+/// Computes the statistic that `request` asks for; its target is not looked at. Nothing is
+/// written, so an interrupted one begins again.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let source = folder.path().join("source.zarr").display().to_string();
+/// # std::fs::create_dir(&source)?;
+/// # std::fs::write(source.clone() + "/.zarray", r#"{"zarr_format": 2, "shape": [4, 6],
+/// #     "chunks": [1, 6], "dtype": "<f4", "compressor": null, "filters": null,
+/// #     "fill_value": 3, "order": "C"}"#)?;
+/// use std::sync::Arc;
+/// use rechunk::{
+///     ApplyRequest, CancellationToken, CopyRequest, NullObserver, OperationRequest, Stores,
+///     statistic,
+/// };
+///
+/// let mut request = CopyRequest::new(&source, "");
+/// let operation = OperationRequest::parse("summary")?;
+/// request.apply = Some(Box::new(ApplyRequest::new(operation, "2,6".parse()?)));
+/// let (observer, cancel) = (Arc::new(NullObserver), CancellationToken::new());
+/// let found = statistic(&request, &Stores::default(), observer, cancel).await?;
+/// assert_eq!(found.statistic["max"], 3.0);
+/// # Ok(())
+/// # }
+/// ```
+pub async fn statistic(
+    request: &CopyRequest,
+    stores: &Stores,
+    observer: Arc<dyn Observer>,
+    cancel: CancellationToken,
+) -> Result<StatisticReport, Error> {
+    #[expect(clippy::disallowed_methods, reason = "a report says how long it took")]
+    let started = Instant::now();
+    let stores = stores.with_meter(&Meter::new());
+    let source = open_array(&request.source, &request.open_options(), &stores).await?;
+    let applied = Opened::of_statistic(request, &source)?;
+    let layout = Arc::clone(source.array.layout());
+    let ratio = sample_ratio(&source).await?;
+    let plan_request = plan_request(request, &source, &layout, ratio, &stores)?;
+    let (planned, _) = applied.plan(&plan_request, source.spec(), None)?;
+    let measuring = Arc::new(Measuring {
+        operation: Arc::clone(&applied.operation),
+        spec: applied.spec.clone(),
+        sum: Mutex::new(None),
+        calls: Arc::clone(&applied.calls),
+    });
+    let mut windows = applied.windows(|other| other.array.clone());
+    windows.op = Arc::clone(&measuring) as _;
+    let execution = Execution {
+        plan: planned.plan.clone(),
+        tasks: None,
+        source: source.array.clone(),
+        sink: Sink::Digest { array: source.array.clone(), of_encoded_chunks: false },
+        intermediate: None,
+        write_empty: WriteEmpty::Auto,
+        takes_digest: false,
+        in_place: false,
+        list_after_missing: None,
+        ops: Vec::new(),
+        windows: Some(windows),
+    };
+    let total = planned.plan.task_count();
+    let outcome = run(Arc::new(execution), None, observer, cancel).await;
+    outcome.map_err(|source| {
+        let (done, resumed, hint) = (0, 0, None);
+        Error::Run { done, resumed, total, hint, source: Box::new(source) }
+    })?;
+    let sum = measuring.sum.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let Output::Statistic(statistic) = measuring.operation.output() else {
+        return Err(Error::Usage { message: "it is no statistic".to_owned(), hint: None });
+    };
+    let sum = sum.map_or_else(|| statistic.empty(source.spec().data_type), Ok);
+    let value = sum.and_then(|sum| statistic.finish(&sum)).map_err(Error::operation)?;
+    let calls = applied.calls.load(Ordering::Relaxed);
+    Ok(StatisticReport {
+        statistic: value,
+        apply: ApplyReport::of(&planned.plan, Some(calls)),
+        plan: PlanReport::new(&planned.plan),
+        estimate: planned.plan.estimate.clone(),
+        traffic: stores.meter().traffic(),
+        memory: MemoryReport::of_plan(&planned.plan).with_peak(),
+        elapsed_seconds: started.elapsed().as_secs_f64(),
+    })
+}

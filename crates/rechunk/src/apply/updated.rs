@@ -1,0 +1,80 @@
+//! An apply whose results go into an array that exists: beyond its box everything stays.
+
+use rechunk_grid::Region;
+use rechunk_store::Stores;
+
+use super::Opened;
+use crate::growth::{Growth, open_existing};
+use crate::job::Job;
+use crate::open::OpenArray;
+use crate::place::begun_growth;
+use crate::request::CopyRequest;
+use crate::specified::Specified;
+use crate::{ChunkSpec, Error, format_shape};
+
+impl Job {
+    /// Plans an apply into the array at the target, which keeps its shape, chunks and codecs.
+    pub(crate) async fn plan_update(
+        request: CopyRequest,
+        source: OpenArray,
+        stores: Stores,
+    ) -> Result<Self, Error> {
+        check_options(&request)?;
+        let location = request.target.clone();
+        let begun = begun_growth(&location, &stores).await?;
+        let (existing, change) = open_existing(&request, &stores).await?;
+        let (shape, target) = (&source.spec().shape, &existing.spec().shape);
+        if shape != target {
+            return Err(Error::Conflict {
+                reason: format!(
+                    "has the shape {}, and the source {}",
+                    format_shape(target),
+                    format_shape(shape)
+                ),
+                hint: Some("--update writes results where their sources are".into()),
+                location,
+            });
+        }
+        let into = existing.spec().data_type;
+        let applied = Box::pin(Opened::of(&request, &source, &stores, Some(into))).await?;
+        let before = shape.clone();
+        let found = (existing.metadata.clone(), existing.array.layout().clone());
+        let specified = Specified::as_found(request, source, found, stores);
+        let planned = Self::plan_target(Specified { applied, ..specified });
+        let job = Box::pin(planned).await?;
+        let apply = job.planned.plan.apply.as_ref();
+        let kept = apply.and_then(|work| work.job.kept().to_region());
+        let region = kept.unwrap_or_else(|| Region::whole(&before));
+        let growth = Growth {
+            after: before.clone(),
+            before,
+            written: region.clone(),
+            axis: None,
+            summary: format!(
+                "updates {} elements from {:?}",
+                format_shape(&region.shape),
+                region.start
+            ),
+            region,
+        };
+        Ok(Self { growth: Some(growth), change: Some(change), is_begun: begun.is_some(), ..job })
+    }
+}
+
+/// Refuses what the target has decided already.
+fn check_options(request: &CopyRequest) -> Result<(), Error> {
+    let given = [
+        ("--chunks", request.chunks != ChunkSpec::Keep),
+        ("--shards", request.shards.is_some()),
+        ("--codec", request.codec.is_some()),
+        ("--format", request.format.is_some()),
+        ("--cast", request.cast.is_some()),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((option, _)) => Err(Error::Usage {
+            message: format!("--update: {option} cannot be given: the target keeps its own"),
+            hint: Some("leave it out".into()),
+        }),
+    }
+}
