@@ -11,11 +11,12 @@ use crate::request::{axes, planning, raw, source_format, usage};
 /// The request of an apply.
 pub(crate) fn of_apply(args: &ApplyArgs) -> Result<CopyRequest, Error> {
     let asked = operation(&args.operation)?;
+    let is_statistic = asked.is_statistic()?;
     let (source, others, target) = match &args.locations[..] {
-        [source] if asked.is_statistic() => (source, &[][..], ""),
-        [source, others @ .., target] if !asked.is_statistic() => (source, others, &target[..]),
+        [source] if is_statistic => (source, &[][..], ""),
+        [source, others @ .., target] if !is_statistic => (source, others, &target[..]),
         _ => {
-            let message = if asked.is_statistic() {
+            let message = if is_statistic {
                 format!("`{}` is a statistic of one source, and has no target", asked.name())
             } else {
                 "name a source and a target".to_owned()

@@ -9,16 +9,16 @@ use super::{OutputArgs, PlanningArgs, RawArgs, RunningArgs, StoreArgs};
 #[command(after_help = "\
 Examples:
   rechunk apply volume.zarr smooth.zarr --op gaussian:sigma=2 --work 128,128,128 --crop auto
-  rechunk apply volume.zarr mask.zarr --op threshold:above=100 --work 256,256,256
+  rechunk apply volume.zarr mask.zarr --op threshold:min=100 --work 256,256,256
   rechunk apply volume.zarr masked.zarr --op identity --work 64,512,512 --box z=10:20 --dry-run
   rechunk apply image.zarr mask.zarr out.zarr --op mask --work 64,512,512   # two sources
-  rechunk apply volume.zarr --op histogram:min=0,max=256,bins=256 --work 64,512,512 --json
+  rechunk apply volume.zarr --op histogram:bins=64 --work 64,512,512 --json
   rechunk apply em.zarr den.zarr --op median:size=3 --crop auto \\
                 --level '64,1024,1024;crop=2;blend=16' --work 64,356,356     # two levels
 
 Operations: identity cast rescale clamp threshold equal replace invert lut remap-labels mask
 where-missing mean gaussian median min max open close sobel gradient-magnitude laplacian dog,
-and the statistics histogram summary unique checksum;
+and the statistics histogram min-max-mean unique-count checksum;
 their settings are in docs/reference.md.")]
 pub(crate) struct ApplyArgs {
     /// The arrays to read, of one shape, and the array to write, which is the last; a statistic has

@@ -120,12 +120,11 @@ impl OperationRequest {
         Ok(Self::Named { name, settings })
     }
 
-    /// It is a statistic: a value of the whole region, and no array. False for one that does not
-    /// exist.
-    pub fn is_statistic(&self) -> bool {
+    /// It is a statistic: a value of the whole region, and no array.
+    pub fn is_statistic(&self) -> Result<bool, crate::Error> {
         let Self::Named { name, settings } = self;
-        let built = rechunk_ops::operation(name, settings);
-        built.is_ok_and(|built| matches!(built.output(), rechunk_ops::Output::Statistic(_)))
+        let built = rechunk_ops::operation(name, settings).map_err(crate::Error::operation)?;
+        Ok(matches!(built.output(), rechunk_ops::Output::Statistic(_)))
     }
 
     /// Its name, for people.

@@ -98,7 +98,7 @@ impl WindowOp for Measuring {
 /// };
 ///
 /// let mut request = CopyRequest::new(&source, "");
-/// let operation = OperationRequest::parse("summary")?;
+/// let operation = OperationRequest::parse("min-max-mean")?;
 /// request.apply = Some(Box::new(ApplyRequest::new(operation, "2,6".parse()?)));
 /// let (observer, cancel) = (Arc::new(NullObserver), CancellationToken::new());
 /// let found = statistic(&request, &Stores::default(), observer, cancel).await?;
