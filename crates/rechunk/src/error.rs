@@ -305,6 +305,7 @@ impl Error {
         Self::Apply { code: code.as_str(), message, proposal }
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "as map_err has it")]
     pub(crate) fn operation(error: OpError) -> Self {
         Self::Usage { message: error.to_string(), hint: None }
     }

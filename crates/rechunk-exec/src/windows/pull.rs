@@ -19,7 +19,8 @@ pub(super) async fn run(stage: &Arc<WindowStage>, number: u64) -> Result<(), Fau
     let job = &stage.work().job;
     let window = job.reduction(number);
     let contributors: Vec<u64> = job.contributors(&window).ordinals().collect();
-    let sum = Accumulator::new(&job.pull_combine(), &window).map_err(combine_fault)?;
+    let sum =
+        Accumulator::new(&job.pull_combine(), &window).map_err(|error| combine_fault(&error))?;
     let pieces = stream::iter(contributors).map(|ordinal| {
         let stage = Arc::clone(stage);
         async move {
@@ -44,7 +45,7 @@ pub(super) async fn run(stage: &Arc<WindowStage>, number: u64) -> Result<(), Fau
             let add = move || {
                 let block = BlockView { bounds: &piece.bounds, bytes: &bytes };
                 let weights = worker.work().job.task_weights(&task);
-                sum.add(task.ordinal, block, &weights).map_err(combine_fault)?;
+                sum.add(task.ordinal, block, &weights).map_err(|error| combine_fault(&error))?;
                 Ok(sum)
             };
             stage.cpu.run(add).await
@@ -70,7 +71,7 @@ async fn finish(
         elements
     };
     let add = move || {
-        let coverage = sum.finish(&mut elements).map_err(combine_fault)?;
+        let coverage = sum.finish(&mut elements).map_err(|error| combine_fault(&error))?;
         Ok((coverage, elements))
     };
     let (coverage, elements) = stage.cpu.run(add).await?;
@@ -81,6 +82,6 @@ async fn finish(
     write::out(stage, window, &elements).await
 }
 
-fn combine_fault(error: CombineError) -> Fault {
+fn combine_fault(error: &CombineError) -> Fault {
     Fault::Plan { reason: format!("blocks cannot be combined: {error}") }
 }

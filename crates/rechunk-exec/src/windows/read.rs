@@ -89,13 +89,12 @@ async fn parts(
 /// True if the operation is not to be called.
 fn is_left_out(source: &Array, rule: MissingChunks, counts: RegionRead) -> Result<bool, Fault> {
     match rule {
-        MissingChunks::Fill => Ok(false),
         MissingChunks::SkipIfAny => Ok(counts.missing > 0),
         MissingChunks::SkipIfAll => Ok(counts.found == 0),
         MissingChunks::Error if counts.missing > 0 => {
             Err(Fault::MissingChunks { array: source.location().to_owned(), count: counts.missing })
         }
-        MissingChunks::Error => Ok(false),
+        MissingChunks::Fill | MissingChunks::Error => Ok(false),
     }
 }
 

@@ -111,17 +111,17 @@ pub(crate) async fn run_tasks(stage: &Arc<WindowStage>, done: &DoneSet) -> Resul
         if running.len() >= at_once
             && let Some(ended) = running.join_next().await
         {
-            ended.unwrap_or_else(lost)?;
+            ended.unwrap_or_else(|error| lost(&error))?;
         }
         running.spawn(one(Arc::clone(stage), task).in_current_span());
     }
     while let Some(ended) = running.join_next().await {
-        ended.unwrap_or_else(lost)?;
+        ended.unwrap_or_else(|error| lost(&error))?;
     }
     Ok(())
 }
 
-fn lost(error: tokio::task::JoinError) -> Result<(), ExecError> {
+fn lost(error: &tokio::task::JoinError) -> Result<(), ExecError> {
     Err(ExecError::Run(Fault::Cpu { reason: format!("a task was lost: {error}") }))
 }
 

@@ -82,7 +82,7 @@ impl Opened {
         let cast = if output == computed {
             None
         } else {
-            let to = [("to".to_owned(), output.name().to_string())].into();
+            let to = [("to".to_owned(), output.name())].into();
             let cast = operation("cast", &to).map_err(Error::operation)?;
             cast.check_types(&[computed]).map_err(Error::operation)?;
             Some(cast)

@@ -1,5 +1,7 @@
 //! An apply whose results go into an array that exists: beyond its box everything stays.
 
+use std::sync::Arc;
+
 use rechunk_grid::Region;
 use rechunk_store::Stores;
 
@@ -38,7 +40,7 @@ impl Job {
         let into = existing.spec().data_type;
         let applied = Box::pin(Opened::of(&request, &source, &stores, Some(into))).await?;
         let before = shape.clone();
-        let found = (existing.metadata.clone(), existing.array.layout().clone());
+        let found = (existing.metadata.clone(), Arc::clone(existing.array.layout()));
         let specified = Specified::as_found(request, source, found, stores);
         let planned = Self::plan_target(Specified { applied, ..specified });
         let job = Box::pin(planned).await?;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use rechunk_array::Array;
+use rechunk_format::Layout;
 use rechunk_format::cast::{CastLayout, CastTo, cast_fill_value, is_number, rounds};
-use rechunk_format::{FormatError, Layout};
 use rechunk_grid::{DataType, Endian, FillValue};
 use rechunk_zarr::{ArrayMetadata as ZarrMetadata, recast_missing_value};
 use serde_json::{Map, Value};
@@ -117,11 +117,7 @@ pub(crate) struct Recast {
 }
 
 /// `fill` is the fill value of the elements as they are cast.
-pub(crate) fn recast(
-    metadata: &ZarrMetadata,
-    to: CastTo,
-    fill: Option<&FillValue>,
-) -> Result<Recast, FormatError> {
+pub(crate) fn recast(metadata: &ZarrMetadata, to: CastTo, fill: Option<&FillValue>) -> Recast {
     let from = metadata.spec.data_type;
     let convert = |fill: &FillValue| cast_fill_value(fill, from, to.data_type);
     let fill = metadata.spec.fill_value.as_ref().and(fill.cloned());
@@ -132,7 +128,7 @@ pub(crate) fn recast(
     } else {
         recast_missing_value(metadata, &mut cast, |value| convert(value).ok())
     };
-    Ok(Recast { metadata: cast, left_out: left_out.into_iter().map(said).collect(), dropped })
+    Recast { metadata: cast, left_out: left_out.into_iter().map(said).collect(), dropped }
 }
 
 #[cfg(test)]

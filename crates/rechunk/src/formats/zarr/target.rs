@@ -41,8 +41,7 @@ pub(crate) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> 
     };
     let (seen, lost, dropped) = match wish.source.cast {
         Some(cast) => {
-            let recast = recast(&seen, cast, wish.source.spec().fill_value.as_ref())
-                .map_err(|error| wish.refuse(error))?;
+            let recast = recast(&seen, cast, wish.source.spec().fill_value.as_ref());
             (Cow::Owned(recast.metadata), recast.left_out, recast.dropped)
         }
         None => (seen, Vec::new(), None),
