@@ -17,9 +17,10 @@ pub(crate) struct TaskDirectory {
 impl TaskDirectory {
     /// Makes a directory in `scratch`, with the index of the task in its name.
     pub(crate) fn new(scratch: &Path, index: &[u64], is_kept: bool) -> Result<Self, CommandError> {
-        let index: String = index.iter().map(|at| format!("{at}-")).collect();
+        let index: Vec<_> = index.iter().map(u64::to_string).collect();
+        let mut prefix = format!("task-{}-", index.join("-"));
         // Names have 255 bytes in usual file systems, and an index may be long.
-        let prefix = format!("task-{}", &index[..index.len().min(100)]);
+        prefix.truncate(100);
         let made = tempfile::Builder::new()
             .prefix(&prefix)
             .disable_cleanup(is_kept)

@@ -1,4 +1,4 @@
-//! What a program is told of its task: a document, environment variables, placeholders.
+//! Tells a program its task: a document, environment variables, placeholders.
 
 use std::path::Path;
 

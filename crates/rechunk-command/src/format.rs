@@ -28,15 +28,6 @@ impl FileFormat {
         }
     }
 
-    /// Returns the ending of file names, without the dot.
-    pub(crate) fn ending(self) -> &'static str {
-        match self {
-            Self::Npy => "npy",
-            Self::Tiff => "tif",
-            Self::Raw => "raw",
-        }
-    }
-
     /// Refuses a type of elements that the format lacks.
     pub(crate) fn check_type(self, data_type: DataType) -> Result<(), CommandError> {
         let (can, supported) = match self {
@@ -62,6 +53,18 @@ impl FileFormat {
         match self {
             Self::Npy | Self::Raw => Ok(()),
             Self::Tiff => pages(shape).map(|_| ()),
+        }
+    }
+}
+
+#[cfg(unix)]
+impl FileFormat {
+    /// Returns the ending of file names, without the dot.
+    pub(crate) fn ending(self) -> &'static str {
+        match self {
+            Self::Npy => "npy",
+            Self::Tiff => "tif",
+            Self::Raw => "raw",
         }
     }
 }

@@ -25,6 +25,8 @@ mod document;
 #[cfg(unix)]
 mod files;
 #[cfg(unix)]
+mod geometry;
+#[cfg(unix)]
 mod process;
 #[cfg(unix)]
 mod program;

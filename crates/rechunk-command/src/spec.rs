@@ -63,7 +63,7 @@ impl CommandSpec {
     /// use rechunk_command::CommandSpec;
     /// use rechunk_grid::DataType;
     ///
-    /// let spec = CommandSpec::new("denoise --strength 3 {in} {out}");
+    /// let spec = CommandSpec::new("denoise 3 {in} {out}");
     /// assert!(spec.check(&[DataType::Uint16], DataType::Uint16, &[64, 64, 64]).is_ok());
     /// let spec = CommandSpec::new("denoise {input} {out}");
     /// let error = spec.check(&[DataType::Uint16], DataType::Uint16, &[64]).unwrap_err();

@@ -176,7 +176,8 @@ fn placeholder(name: &str) -> Result<Placeholder, String> {
     })
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 

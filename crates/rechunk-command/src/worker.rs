@@ -13,6 +13,7 @@ use crate::process::{Clock, Interrupted, Limits, Pace, Process, Tail, printable}
 const ANSWER_BYTES_MAX: usize = 64 << 10;
 /// Characters of a wrong answer that are shown.
 const SHOWN_CHARACTERS: usize = 200;
+
 /// Why a program gives no answer.
 #[derive(Debug)]
 pub(crate) enum NoAnswer {

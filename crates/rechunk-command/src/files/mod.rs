@@ -14,7 +14,8 @@ use rechunk_grid::DataType;
 
 use crate::error::CommandError;
 use crate::format::FileFormat;
-use crate::task::{BoxView, box_bytes};
+use crate::geometry::box_bytes;
+use crate::task::BoxView;
 pub(crate) use output::Expected;
 
 /// Bytes that are swapped at once where the processor is big-endian.

@@ -14,7 +14,7 @@ const ALIGNMENT_BYTES: usize = 64;
 /// Longest dict that is read, bytes. That of 32 axes has less than 1 KiB.
 const DICT_BYTES_MAX: usize = 1 << 16;
 
-/// What a file says of its elements.
+/// Description of the elements of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Header {
     /// Byte order and type: `<u2`.

@@ -83,13 +83,11 @@ where
     K: TiffKind,
 {
     for page in view.bytes.chunks_exact(page_bytes(view.data_type, pages)) {
-        let elements: Cow<'_, [C::Inner]> = match bytemuck::try_cast_slice(page) {
-            Ok(elements) => Cow::Borrowed(elements),
-            Err(_) => {
-                let elements = page.chunks_exact(size_of::<C::Inner>());
-                Cow::Owned(elements.map(bytemuck::pod_read_unaligned).collect())
-            }
-        };
+        let in_place = bytemuck::try_cast_slice(page).map(Cow::Borrowed);
+        let elements: Cow<'_, [C::Inner]> = in_place.unwrap_or_else(|_| {
+            let elements = page.chunks_exact(size_of::<C::Inner>());
+            Cow::Owned(elements.map(bytemuck::pod_read_unaligned).collect())
+        });
         encoder.new_image::<C>(pages.width, pages.height)?.write_data(&elements)?;
     }
     Ok(())
@@ -191,5 +189,29 @@ mod tests {
         assert!(!needs_big(pages(3000), 3000 << 20));
         assert!(needs_big(pages(4090), 4090 << 20));
         assert!(needs_big(pages(4096), 4096 << 20));
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test makes files")]
+    fn damaged_files_are_read_or_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("out.tif");
+        let (data_type, shape) = (DataType::Uint16, [2, 2, 3]);
+        let bytes: Vec<u8> = (0..24).collect();
+        let view = BoxView { data_type, shape: &shape, bytes: &bytes };
+        write(File::create(&path).unwrap(), &view, |error| panic!("{error}")).unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        let expected = Expected { data_type, shape: &shape, other_shape: &[], other: "" };
+        assert_eq!(read(File::open(&path).unwrap(), &expected, 24).unwrap(), bytes);
+        let mut refused = 0;
+        for at in 0..whole.len() {
+            for value in [0, 1, 2, 4, 13, 16, 0x7f, 0xff] {
+                let mut damaged = whole.clone();
+                damaged[at] = value;
+                std::fs::write(&path, &damaged).unwrap();
+                refused += usize::from(read(File::open(&path).unwrap(), &expected, 24).is_err());
+            }
+        }
+        assert!(refused > whole.len(), "{refused}");
     }
 }

@@ -34,7 +34,7 @@ const WRITE_BYTES: usize = 512;
 /// Reads of each pipe after the end of a program; a pipe holds 64 KiB.
 const DRAIN_READS: usize = 64;
 
-/// How a program of one task ended.
+/// End of a program of one task.
 #[derive(Debug)]
 pub(crate) enum Ending {
     Exited(ExitStatus),
@@ -61,7 +61,7 @@ impl From<io::Error> for Interrupted {
     }
 }
 
-/// What happened while a program was waited for.
+/// Events while a program was waited for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Heard {
     /// Its stdin takes bytes, or is closed.

@@ -1,4 +1,4 @@
-//! What a program gets, and what becomes of its answer.
+//! Programs are told their task, and their answers are taken.
 
 use rechunk_command::{Answer, BoxView, CommandSpec, Returns, Runner, Task};
 use rechunk_grid::DataType;
