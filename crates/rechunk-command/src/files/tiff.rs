@@ -1,8 +1,7 @@
 //! TIFF files: a stack of grey pages.
 
 use std::borrow::Cow;
-use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Seek, Write};
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 
 use bytemuck::Pod;
 use rechunk_grid::DataType;
@@ -31,19 +30,29 @@ const MORE_CHUNK_BYTES: usize = 1 << 20;
 
 /// Writes a box as pages without compression. Files that may have more than 4 GB are `BigTIFF`.
 pub(super) fn write(
-    file: File,
+    file: impl Write + Seek,
     view: &BoxView<'_>,
     scratch: impl FnOnce(io::Error) -> CommandError,
 ) -> Result<(), CommandError> {
     let pages = pages(view.shape)?;
+    let is_big = needs_big(pages, u64::try_from(view.bytes.len()).unwrap_or(u64::MAX));
     let mut file = BufWriter::new(file);
-    let written = if needs_big(pages, u64::try_from(view.bytes.len()).unwrap_or(u64::MAX)) {
-        TiffEncoder::new_big(&mut file).and_then(|encoder| write_pages(encoder, view, pages))
-    } else {
-        TiffEncoder::new(&mut file).and_then(|encoder| write_pages(encoder, view, pages))
-    };
+    let written = write_file(&mut file, view, pages, is_big);
     let flushed = written.map_err(system_error).and_then(|()| file.flush());
     flushed.map_err(scratch)
+}
+
+fn write_file(
+    file: impl Write + Seek,
+    view: &BoxView<'_>,
+    pages: Pages,
+    is_big: bool,
+) -> Result<(), TiffError> {
+    if is_big {
+        write_pages(TiffEncoder::new_big(file)?, view, pages)
+    } else {
+        write_pages(TiffEncoder::new(file)?, view, pages)
+    }
 }
 
 fn needs_big(pages: Pages, bytes: u64) -> bool {
@@ -100,7 +109,11 @@ fn page_bytes(data_type: DataType, pages: Pages) -> usize {
 }
 
 /// Reads exactly the expected pages, in whatever order of bytes and compression they are.
-pub(super) fn read(file: File, expected: &Expected<'_>, bytes: usize) -> Result<Vec<u8>, String> {
+pub(super) fn read(
+    file: impl Read + Seek,
+    expected: &Expected<'_>,
+    bytes: usize,
+) -> Result<Vec<u8>, String> {
     let pages = pages(expected.shape).map_err(|error| error.to_string())?;
     let page_bytes = page_bytes(expected.data_type, pages);
     let mut limits = Limits::default();
@@ -127,7 +140,7 @@ pub(super) fn read(file: File, expected: &Expected<'_>, bytes: usize) -> Result<
 
 /// Refuses a page of another size or type.
 fn check_page(
-    decoder: &mut Decoder<BufReader<File>>,
+    decoder: &mut Decoder<impl Read + Seek>,
     data_type: DataType,
     pages: Pages,
     number: usize,
@@ -181,6 +194,8 @@ fn system_error(error: TiffError) -> io::Error {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Cursor;
+
     use super::*;
 
     #[test]
@@ -192,24 +207,36 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "the test makes files")]
+    fn both_kinds_of_files_are_read() {
+        let (data_type, shape) = (DataType::Float64, [3, 2, 5]);
+        let bytes: Vec<u8> = (0..240).collect();
+        let view = BoxView { data_type, shape: &shape, bytes: &bytes };
+        let expected = Expected { data_type, shape: &shape, other_shape: &[], other: "" };
+        for (is_big, version) in [(false, 42), (true, 43)] {
+            let mut file = Cursor::new(Vec::new());
+            write_file(&mut file, &view, pages(&shape).unwrap(), is_big).unwrap();
+            let file = file.into_inner();
+            assert!(file[2..4].contains(&version));
+            assert_eq!(read(Cursor::new(&file), &expected, 240).unwrap(), bytes);
+        }
+    }
+
+    #[test]
     fn damaged_files_are_read_or_refused() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("out.tif");
         let (data_type, shape) = (DataType::Uint16, [2, 2, 3]);
         let bytes: Vec<u8> = (0..24).collect();
         let view = BoxView { data_type, shape: &shape, bytes: &bytes };
-        write(File::create(&path).unwrap(), &view, |error| panic!("{error}")).unwrap();
-        let whole = std::fs::read(&path).unwrap();
+        let mut whole = Vec::new();
+        write(Cursor::new(&mut whole), &view, |error| panic!("{error}")).unwrap();
         let expected = Expected { data_type, shape: &shape, other_shape: &[], other: "" };
-        assert_eq!(read(File::open(&path).unwrap(), &expected, 24).unwrap(), bytes);
+        let read = |bytes: &[u8]| read(Cursor::new(bytes), &expected, 24);
+        assert_eq!(read(&whole).unwrap(), bytes);
         let mut refused = 0;
         for at in 0..whole.len() {
             for value in [0, 1, 2, 4, 13, 16, 0x7f, 0xff] {
                 let mut damaged = whole.clone();
                 damaged[at] = value;
-                std::fs::write(&path, &damaged).unwrap();
-                refused += usize::from(read(File::open(&path).unwrap(), &expected, 24).is_err());
+                refused += usize::from(read(&damaged).is_err());
             }
         }
         assert!(refused > whole.len(), "{refused}");

@@ -27,6 +27,8 @@ const TICK: Duration = Duration::from_millis(20);
 const GRACE: Duration = Duration::from_secs(2);
 /// Time for the system to end a process that is killed.
 const KILL_TIME: Duration = Duration::from_secs(5);
+/// Time for the rest of a process group to be gone. A zombie that nobody waits for stays in it.
+const REST_TIME: Duration = Duration::from_millis(200);
 /// Bytes that are read from a pipe at once.
 const READ_BYTES: usize = 16 << 10;
 /// Bytes that a pipe takes without waiting if `poll` says that it takes any: POSIX's least.
@@ -79,7 +81,10 @@ pub(crate) struct Process {
     stderr: Option<ChildStderr>,
     /// End of its stderr.
     pub tail: Tail,
+    /// The program has ended.
     is_over: bool,
+    /// So has its process group, or it was waited for.
+    is_gone: bool,
 }
 
 impl Process {
@@ -108,6 +113,7 @@ impl Process {
             child,
             tail: Tail::default(),
             is_over: false,
+            is_gone: false,
         })
     }
 
@@ -227,7 +233,17 @@ impl Process {
             }
             self.is_over = true;
         }
-        self.child.try_wait().ok().flatten()
+        let status = self.child.try_wait().ok().flatten();
+        // Nothing is killed by its number from here on. Another group that got it is only waited for.
+        let (clock, mut pace) = (Clock::of(REST_TIME), Pace::new());
+        while !self.is_gone && !clock.is_over() {
+            self.is_gone = rustix::process::test_kill_process_group(self.pid).is_err();
+            if !self.is_gone {
+                pace.sleep();
+            }
+        }
+        self.is_gone = true;
+        status
     }
 
     /// Reads what the pipes still hold, without waiting.

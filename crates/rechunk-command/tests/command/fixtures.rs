@@ -145,3 +145,11 @@ pub(crate) fn is_running(text: &str) -> bool {
     let state = std::fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
     status.unwrap().success() && !state.contains(") Z ")
 }
+
+/// True if the process of the number in `text` is gone, or is within seconds.
+pub(crate) fn ends(text: &str) -> bool {
+    (0..1000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        !is_running(text)
+    })
+}

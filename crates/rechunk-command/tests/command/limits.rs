@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rechunk_command::{Answer, CommandError, Failure};
 
-use crate::fixtures::{Bench, failure, is_running, small};
+use crate::fixtures::{Bench, ends, failure, small};
 
 #[test]
 fn a_program_is_tried_again_in_a_new_directory() {
@@ -45,7 +45,7 @@ fn a_timeout_kills_the_whole_group() {
     assert_eq!(failure.failure, Failure::TimedOut { limit: Duration::from_millis(500) });
     assert_eq!(failure.output, "waiting");
     assert!(failure.to_string().contains("ran for more than 500ms and was killed"), "{failure}");
-    assert!(!is_running(&bench.text("child")));
+    assert!(ends(&bench.text("child")));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_cancelled_run_kills_its_programs_and_starts_no_more() {
         }
     });
     assert!(started.elapsed() < Duration::from_secs(20));
-    assert!(!is_running(&bench.text("pid")));
+    assert!(ends(&bench.text("pid")));
     assert!(matches!(bench.run(&small()), Err(CommandError::Cancelled)));
 }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rechunk_command::{Answer, Failure};
 
-use crate::fixtures::{Bench, is_running, output_reason, small};
+use crate::fixtures::{Bench, ends, output_reason, small};
 
 fn shell(script: &str) -> Bench {
     Bench::shell(script, |_| {})
@@ -61,7 +61,7 @@ fn a_child_that_keeps_stderr_open_is_a_failure_and_is_killed() {
     let bench = shell("sleep 60 & echo $! > $3/child; cp $1 $2");
     assert_eq!(bench.fails().failure, Failure::LeftProcess);
     assert!(started.elapsed() < Duration::from_secs(20));
-    assert!(!is_running(&bench.text("child")));
+    assert!(ends(&bench.text("child")));
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_child_that_ends_soon_after_is_waited_for() {
 fn a_child_without_our_pipes_is_killed_with_its_group() {
     let bench = shell("sleep 60 >/dev/null 2>&1 & echo $! > $3/child; cp $1 $2");
     assert_eq!(bench.run(&small()).unwrap(), Answer::Padded(small().bytes));
-    assert!(!is_running(&bench.text("child")));
+    assert!(ends(&bench.text("child")));
 }
 
 #[test]

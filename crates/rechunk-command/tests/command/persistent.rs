@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rechunk_command::{Answer, CommandSpec, Failure};
 use rechunk_grid::DataType;
 
-use crate::fixtures::{Bench, Elements, is_running, small};
+use crate::fixtures::{Bench, Elements, ends, is_running, small};
 
 /// Takes input and output out of the line, and copies.
 const COPY: &str = "in=${line#*\\\"in\\\":[\\\"}; in=${in%%\\\"*}; \
@@ -107,11 +107,15 @@ fn a_program_that_dies_is_started_again_for_the_retry() {
 
 #[test]
 fn a_program_that_ends_after_its_answer_is_started_again() {
-    let bench =
-        persistent("echo start >> $1/starts; read -r line; echo '{\"skip\": true}'", |_| {});
+    let bench = persistent(
+        "echo $$ > $1/pid; echo start >> $1/starts; read -r line; echo '{\"skip\": true}'",
+        |_| {},
+    );
     for _ in 0..3 {
         assert_eq!(bench.run(&small()).unwrap(), Answer::Skip);
-        thread::sleep(Duration::from_millis(100));
+        while is_running(&bench.text("pid")) {
+            thread::sleep(Duration::from_millis(5));
+        }
     }
     assert_eq!(bench.text("starts"), "start\n".repeat(3));
 }
@@ -151,7 +155,7 @@ fn a_program_that_does_not_read_or_answer_is_killed() {
             "{script}: {failure}"
         );
         assert!(started.elapsed() < Duration::from_secs(20));
-        assert!(!is_running(&bench.text("pid")));
+        assert!(ends(&bench.text("pid")));
     }
 }
 
@@ -168,5 +172,5 @@ fn a_program_that_stays_after_stdin_has_ended_is_killed() {
     let started = Instant::now();
     drop(runner);
     assert!(started.elapsed() < Duration::from_secs(20));
-    assert!(!is_running(&pid));
+    assert!(ends(&pid));
 }
