@@ -234,7 +234,7 @@ impl Process {
             self.is_over = true;
         }
         let status = self.child.try_wait().ok().flatten();
-        // Nothing is killed by its number from here on. Another group that got it is only waited for.
+        // From here on nothing is killed by its number: another group may have got it.
         let (clock, mut pace) = (Clock::of(REST_TIME), Pace::new());
         while !self.is_gone && !clock.is_over() {
             self.is_gone = rustix::process::test_kill_process_group(self.pid).is_err();
