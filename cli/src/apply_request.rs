@@ -1,12 +1,13 @@
 //! Gives meaning to the arguments of `apply`.
 
 use rechunk::{
-    ApplyRequest, Boundary, CopyRequest, Error, Expand, Format, LevelRequest, MissingChunks, Mode,
-    OperationRequest, Pads, Round, WordError, WriteEmpty,
+    ApplyRequest, Boundary, CommandSpec, CopyRequest, Error, Expand, FileFormat, Format,
+    LevelRequest, MissingChunks, Mode, OperationRequest, Pads, Returns, Round, WordError,
+    WriteEmpty,
 };
 
 use crate::args::{ApplyArgs, BoxArgs, OperationArgs};
-use crate::request::{axes, planning, raw, source_format, usage};
+use crate::request::{axes, bytes, duration, planning, raw, source_format, usage};
 
 /// The request of an apply.
 pub(crate) fn of_apply(args: &ApplyArgs) -> Result<CopyRequest, Error> {
@@ -47,14 +48,37 @@ pub(crate) fn of_apply(args: &ApplyArgs) -> Result<CopyRequest, Error> {
 }
 
 fn operation(args: &OperationArgs) -> Result<OperationRequest, Error> {
-    match &args.op {
-        Some(text) => OperationRequest::parse(text),
-        None => Err(Error::Apply {
+    match (&args.op, &args.exec) {
+        (Some(text), _) => OperationRequest::parse(text),
+        (None, Some(text)) => Ok(OperationRequest::Command(command(text, args)?)),
+        (None, None) => Err(Error::Apply {
             code: "OP_MISSING",
             message: "there is no operation".to_owned(),
             proposal: Some("--op identity".to_owned()),
         }),
     }
+}
+
+fn command(text: &str, args: &OperationArgs) -> Result<CommandSpec, Error> {
+    let mut command = CommandSpec::new(text);
+    command.format = match args.exec_format.as_str() {
+        "tiff" => FileFormat::Tiff,
+        "raw" => FileFormat::Raw,
+        _ => FileFormat::Npy,
+    };
+    command.returns = match args.exec_returns.as_str() {
+        "cropped" => Returns::Cropped,
+        _ => Returns::Padded,
+    };
+    command.jobs = args.exec_jobs;
+    command.memory_bytes =
+        args.exec_mem.as_deref().map(|text| bytes("--exec-mem", text)).transpose()?;
+    let timeout = args.exec_timeout.as_deref().map(|text| duration("--exec-timeout", text));
+    command.timeout_milliseconds =
+        timeout.transpose()?.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+    command.retries = args.exec_retries;
+    command.persistent = args.exec_persistent;
+    Ok(command)
 }
 
 fn of_operation(apply: &mut ApplyRequest, args: &OperationArgs) -> Result<(), Error> {

@@ -14,7 +14,9 @@ Examples:
   rechunk apply image.zarr mask.zarr out.zarr --op mask --work 64,512,512   # two sources
   rechunk apply volume.zarr --op histogram:bins=64 --work 64,512,512 --json
   rechunk apply em.zarr den.zarr --op median:size=3 --crop auto \\
-                --level '64,1024,1024;crop=2;blend=16' --work 64,356,356     # two levels
+                --level '64,1024,1024;blend=0,16,16' --work 64,352,352       # two levels
+  rechunk apply em.zarr den.zarr --exec 'denoise {in} {out}' --exec-format tiff \\
+                --work 64,512,512 --crop 0,8,8
 
 Operations: identity cast rescale clamp threshold equal replace invert lut remap-labels mask
 where-missing mean gaussian median min max open close sobel gradient-magnitude laplacian dog,
@@ -54,6 +56,33 @@ pub(crate) struct OperationArgs {
     /// The operation, with its settings: `gaussian:sigma=2`, `clamp:min=0,max=255`.
     #[arg(long, value_name = "NAME[:K=V,…]")]
     pub op: Option<String>,
+    /// An external program, started for each box: `'denoise {in} {out}'`. Placeholders: {in} {in1}
+    /// {out} {meta} {dir} {index} {shape} {dtype}. No shell; exit 99 means nothing to write; --cast
+    /// says the type that it writes [default: that of the source].
+    #[arg(long, value_name = "COMMAND", conflicts_with = "op")]
+    pub exec: Option<String>,
+    /// Files that the program reads and writes.
+    #[arg(long, value_name = "FORMAT", default_value = "npy", value_parser = ["npy", "tiff", "raw"])]
+    pub exec_format: String,
+    /// What it writes: the box as it was read, or without the crop.
+    #[arg(long, value_name = "WHAT", default_value = "padded", value_parser = ["padded", "cropped"])]
+    pub exec_returns: String,
+    /// Most programs at once [default: as --threads].
+    #[arg(long, value_name = "N")]
+    pub exec_jobs: Option<u32>,
+    /// Memory of one program, which counts against --max-mem [default: 0].
+    #[arg(long, value_name = "BYTES")]
+    pub exec_mem: Option<String>,
+    /// Time that one run may take; then it is killed [default: no limit].
+    #[arg(long, value_name = "TIME")]
+    pub exec_timeout: Option<String>,
+    /// How often a run that fails is tried again.
+    #[arg(long, value_name = "N", default_value = "0")]
+    pub exec_retries: u32,
+    /// The program stays: it reads a line of JSON for each box on stdin, and answers with one on
+    /// stdout (`{"ok": true}`).
+    #[arg(long)]
+    pub exec_persistent: bool,
     /// Elements beyond the border of a source: `constant=V` (without V the fill value), `nearest`,
     /// `reflect`, `symmetric`, `wrap`, as in `numpy.pad`.
     #[arg(long, value_name = "RULE", default_value = "constant")]

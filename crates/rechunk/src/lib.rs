@@ -214,6 +214,7 @@ pub use apply::{
 };
 pub use rechunk_apply::{Boundary, Expand, Mode, Round};
 pub use rechunk_array::{ArrayError, RegionError, RegionOptions};
+pub use rechunk_command::{CommandSpec, FileFormat, Returns};
 pub use rechunk_exec::{Event, NullObserver, Observer, TaskRange};
 pub use rechunk_grid::{ArraySpec, DataType, Region, WriteEmpty, format_shape};
 pub use rechunk_ops::{OperationInfo, operations};

@@ -5,7 +5,7 @@ use rechunk_n5::N5Version;
 use rechunk_plan::{IntermediateGrid, Profile, Strategy};
 use serde::{Deserialize, Serialize};
 
-use crate::apply::ApplyRequest;
+use crate::apply::{ApplyRequest, OperationRequest};
 use crate::axes::Axes;
 use crate::formats::Format;
 use crate::formats::raw::RawFile;
@@ -127,10 +127,13 @@ impl CopyRequest {
             reached_as: None,
             select: self.select.clone(),
             // Of an apply, other types are made of the results.
-            cast: self
-                .cast
-                .clone()
-                .filter(|cast| self.apply.is_none() || cast.data_type().is_ieee_float()),
+            cast: self.cast.clone().filter(|cast| match &self.apply {
+                None => true,
+                Some(apply) => {
+                    let is_command = matches!(apply.operation, OperationRequest::Command(_));
+                    cast.data_type().is_ieee_float() && !is_command
+                }
+            }),
             is_member: false,
             names: None,
             wants_names: self.names_axes(),

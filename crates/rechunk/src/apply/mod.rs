@@ -4,6 +4,7 @@
 //! specified, begun, resumed and finished as those of a copy; here is what differs.
 
 mod amount;
+mod command;
 mod named;
 mod opened;
 mod planned;

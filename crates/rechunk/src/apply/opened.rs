@@ -1,15 +1,17 @@
 //! An apply whose operation is built and whose further sources are open.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rechunk_array::Array;
+use rechunk_command::CommandSpec;
 use rechunk_exec::{WindowOp, Windows};
 use rechunk_grid::{DataType, Endian};
-use rechunk_ops::{Operation, Output, ValueKind, operation};
+use rechunk_ops::{Operation, Output, operation};
 use rechunk_plan::OpSpec;
 use rechunk_store::{Role, Stores};
 
+use super::command::CommandOp;
 use super::named::NamedOp;
 use super::result_type::as_results;
 use super::{ApplyRequest, OperationRequest};
@@ -24,19 +26,88 @@ const NATIVE: Endian = if cfg!(target_endian = "big") { Endian::Big } else { End
 #[derive(Debug, Clone)]
 pub(crate) struct Opened {
     pub request: ApplyRequest,
-    pub operation: Arc<dyn Operation>,
+    pub work: Work,
     pub op: Arc<dyn WindowOp>,
     pub spec: OpSpec,
     pub others: Vec<OpenArray>,
     /// Type of results.
     pub output: DataType,
-    pub value_kind: ValueKind,
+    /// Types of the sources.
+    pub types: Vec<DataType>,
     /// Calls of the operation that this process has made.
     pub calls: Arc<AtomicU64>,
+    /// Ends programs that run.
+    cancel: Arc<AtomicBool>,
     constants: Vec<Vec<u8>>,
 }
 
+/// Computation of an operation.
+#[derive(Debug, Clone)]
+pub(crate) enum Work {
+    /// One of this program.
+    Named(Arc<dyn Operation>),
+    /// An external program.
+    Command(CommandSpec),
+}
+
+/// An operation as it is called.
+struct Built {
+    work: Work,
+    spec: OpSpec,
+    op: Arc<dyn WindowOp>,
+    output: DataType,
+}
+
+impl Built {
+    /// An operation of this program, and a cast of its results to the type of an array that exists,
+    /// or to the one that is wanted.
+    fn named(
+        operation: Arc<dyn Operation>,
+        types: &[DataType],
+        (into, wanted): (Option<DataType>, Option<DataType>),
+        calls: Arc<AtomicU64>,
+    ) -> Result<Self, Error> {
+        if let Output::Statistic(_) = operation.output() {
+            return Err(Error::Usage {
+                message: format!("`{}` is a statistic: it writes no array", operation.name()),
+                hint: Some("leave the target out".into()),
+            });
+        }
+        operation.check_types(types).map_err(Error::operation)?;
+        let computed = operation.output_type(types[0]).map_err(Error::operation)?;
+        // A cast to a float was made as the source was read, where the operation keeps it.
+        let output = into.or(wanted).unwrap_or(computed);
+        let cast = if output == computed {
+            None
+        } else {
+            let to = [("to".to_owned(), output.name())].into();
+            let cast = rechunk_ops::operation("cast", &to).map_err(Error::operation)?;
+            cast.check_types(&[computed]).map_err(Error::operation)?;
+            Some(cast)
+        };
+        let work = Work::Named(Arc::clone(&operation));
+        let op = NamedOp { operation, cast, computed, output, calls };
+        Ok(Self { work, spec: op.spec(), op: Arc::new(op), output })
+    }
+}
+
+/// Ends the programs of a run when that is dropped.
+#[derive(Debug)]
+pub(crate) struct EndPrograms(Arc<AtomicBool>);
+
+impl Drop for EndPrograms {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 impl Opened {
+    /// Lets programs run until what is returned is dropped.
+    pub(crate) fn let_run(&self) -> EndPrograms {
+        self.cancel.store(false, Ordering::Relaxed);
+        EndPrograms(Arc::clone(&self.cancel))
+    }
+
     /// Builds the operation of a request and opens its further sources; `None` where it is a copy.
     /// `into` is the type of an array that results go into.
     pub(crate) async fn of(
@@ -66,47 +137,34 @@ impl Opened {
         }
         let types: Vec<DataType> =
             [source].into_iter().chain(&others).map(|array| array.spec().data_type).collect();
-        let OperationRequest::Named { name, settings } = &apply.operation;
-        let built = operation(name, settings).map_err(Error::operation)?;
-        if let Output::Statistic(_) = built.output() {
-            return Err(Error::Usage {
-                message: format!("`{name}` is a statistic: it writes no array"),
-                hint: Some("leave the target out".into()),
-            });
-        }
-        built.check_types(&types).map_err(Error::operation)?;
-        let computed = built.output_type(types[0]).map_err(Error::operation)?;
-        // A cast to a float is made as the source is read, which loses nothing.
         let wanted = request.cast.as_ref().map(|cast| cast.to().data_type);
-        let output = into.or(wanted.filter(|to| !to.is_ieee_float())).unwrap_or(computed);
-        let cast = if output == computed {
-            None
-        } else {
-            let to = [("to".to_owned(), output.name())].into();
-            let cast = operation("cast", &to).map_err(Error::operation)?;
-            cast.check_types(&[computed]).map_err(Error::operation)?;
-            Some(cast)
-        };
-        let calls = Arc::new(AtomicU64::new(0));
-        let op = NamedOp {
-            operation: Arc::clone(&built),
-            cast,
-            computed,
-            output,
-            calls: Arc::clone(&calls),
+        let (calls, cancel) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+        let built = match &apply.operation {
+            OperationRequest::Command(command) => {
+                let output = into.or(wanted).unwrap_or(types[0]);
+                let state = (Arc::clone(&calls), Arc::clone(&cancel));
+                let op = CommandOp::new(command, &types, output, state)?;
+                let work = Work::Command(command.clone());
+                Built { work, spec: op.spec(), op: Arc::new(op), output }
+            }
+            OperationRequest::Named { name, settings } => {
+                let built = operation(name, settings).map_err(Error::operation)?;
+                Built::named(built, &types, (into, wanted), Arc::clone(&calls))?
+            }
         };
         let all = [source].into_iter().chain(&others);
         let constants = all.map(|array| constant(array, apply.constant.as_deref()));
         let constants = constants.collect::<Result<_, Error>>()?;
         Ok(Some(Self {
             request: (**apply).clone(),
-            value_kind: built.value_kind(),
-            operation: built,
-            spec: op.spec(),
-            op: Arc::new(op),
+            work: built.work,
+            spec: built.spec,
+            op: built.op,
+            types,
             others,
-            output,
+            output: built.output,
             calls,
+            cancel,
             constants,
         }))
     }
@@ -115,7 +173,9 @@ impl Opened {
     pub(crate) fn of_statistic(request: &CopyRequest, source: &OpenArray) -> Result<Self, Error> {
         let missing = || Error::Usage { message: "there is no operation".to_owned(), hint: None };
         let apply = request.apply.as_ref().ok_or_else(missing)?;
-        let OperationRequest::Named { name, settings } = &apply.operation;
+        let OperationRequest::Named { name, settings } = &apply.operation else {
+            return Err(missing());
+        };
         let operation = operation(name, settings).map_err(Error::operation)?;
         let computed = source.spec().data_type;
         operation.check_types(&[computed]).map_err(Error::operation)?;
@@ -132,8 +192,9 @@ impl Opened {
         Ok(Self {
             constants: vec![constant(source, request.constant.as_deref())?],
             request,
-            value_kind: operation.value_kind(),
-            operation,
+            work: Work::Named(operation),
+            types: vec![computed],
+            cancel: Arc::new(AtomicBool::new(false)),
             spec: op.spec(),
             op: Arc::new(op),
             others: Vec::new(),

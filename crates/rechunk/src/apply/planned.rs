@@ -9,6 +9,8 @@ use rechunk_ops::ValueKind as OpKind;
 use rechunk_plan::PlanRequest;
 use rechunk_planner::{ApplyPlanRequest, ApplySource, Planned, plan_apply};
 
+use super::command::check_shape;
+use super::opened::Work;
 use super::{LevelRequest, Opened, Pads};
 use crate::plan_request::source_side;
 use crate::{ChunkSpec, Error};
@@ -32,7 +34,15 @@ impl Opened {
                 self.request.operation.name()
             ));
         }
-        let scratch_bytes = self.operation.scratch_bytes(&job.op_shape_max(), source.data_type);
+        let shape = job.op_shape_max();
+        let (scratch_bytes, calls_at_once) = match &self.work {
+            Work::Named(operation) => (operation.scratch_bytes(&shape, source.data_type), None),
+            Work::Command(command) => {
+                let inputs = job.op_input_shape_max();
+                check_shape(command, &self.types, self.output, &inputs)?;
+                (command.memory_bytes.unwrap_or(0), command.jobs)
+            }
+        };
         let converted = job.op_shape_max().iter().fold(16_u64, |bytes, &n| bytes.saturating_mul(n));
         let converts = self.spec.settings.contains_key("cast");
         let others: Vec<ApplySource> = self
@@ -51,7 +61,7 @@ impl Opened {
             boundary: self.request.boundary,
             missing: self.request.missing,
             scratch_bytes: scratch_bytes.saturating_add(if converts { converted } else { 0 }),
-            calls_at_once: None,
+            calls_at_once,
         };
         let planned = plan_apply(&asked);
         let planned =
@@ -61,13 +71,20 @@ impl Opened {
 
     /// Elements around each one that the operation looks at, along each axis.
     fn halo(&self, rank: usize) -> Result<Vec<u64>, Error> {
-        let halo = self.operation.halo(rank).map_err(Error::operation)?;
+        let Work::Named(operation) = &self.work else { return Ok(vec![0; rank]) };
+        let halo = operation.halo(rank).map_err(Error::operation)?;
         Ok(halo.into_iter().map(|[before, after]| before.max(after)).collect())
     }
 
     fn job(&self, source: &ArraySpec, target: Option<&dyn Layout>) -> Result<ApplyPlan, Error> {
-        let halo = self.halo(source.shape.len())?;
         let asked = &self.request;
+        if matches!(self.work, Work::Command(_)) && asked.bottom.crop == Some(Pads::Auto) {
+            return Err(Error::Usage {
+                message: "--crop auto: what a program looks at is not known".to_owned(),
+                hint: Some("give it as numbers".into()),
+            });
+        }
+        let halo = self.halo(source.shape.len())?;
         let levels = asked.levels.iter().chain([&asked.bottom]).enumerate();
         let levels = levels.map(|(number, level)| {
             let is_bottom = number == asked.levels.len();
@@ -101,7 +118,11 @@ impl Opened {
         spec.direct = asked.direct;
         spec.clip = asked.clip;
         spec.round = asked.round;
-        spec.value_kind = match self.value_kind {
+        let kind = match &self.work {
+            Work::Named(operation) => operation.value_kind(),
+            Work::Command(_) => OpKind::Intensity,
+        };
+        spec.value_kind = match kind {
             OpKind::Intensity => ValueKind::Intensity,
             OpKind::Label if asked.blend_labels => ValueKind::LabelForced,
             OpKind::Label => ValueKind::Label,

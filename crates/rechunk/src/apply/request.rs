@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rechunk_apply::{Boundary, Expand, Mode, Round};
+use rechunk_command::CommandSpec;
 use rechunk_plan::MissingChunks;
 use serde::{Deserialize, Serialize};
 
@@ -110,6 +111,8 @@ pub enum OperationRequest {
         /// Its settings.
         settings: BTreeMap<String, String>,
     },
+    /// An external program, started for each box.
+    Command(CommandSpec),
 }
 
 impl OperationRequest {
@@ -122,7 +125,7 @@ impl OperationRequest {
 
     /// It is a statistic: a value of the whole region, and no array.
     pub fn is_statistic(&self) -> Result<bool, crate::Error> {
-        let Self::Named { name, settings } = self;
+        let Self::Named { name, settings } = self else { return Ok(false) };
         let built = rechunk_ops::operation(name, settings).map_err(crate::Error::operation)?;
         Ok(matches!(built.output(), rechunk_ops::Output::Statistic(_)))
     }
@@ -131,6 +134,7 @@ impl OperationRequest {
     pub fn name(&self) -> &str {
         match self {
             Self::Named { name, .. } => name,
+            Self::Command(command) => &command.command,
         }
     }
 }

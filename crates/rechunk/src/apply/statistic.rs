@@ -13,6 +13,7 @@ use rechunk_store::{Meter, Stores, Traffic};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
+use super::opened::Work;
 use super::{ApplyReport, Opened};
 use crate::open::open_array;
 use crate::plan_request::plan_request;
@@ -121,8 +122,11 @@ pub async fn statistic(
     let ratio = sample_ratio(&source).await?;
     let plan_request = plan_request(request, &source, &layout, ratio, &stores)?;
     let (planned, _) = applied.plan(&plan_request, source.spec(), None)?;
+    let Work::Named(operation) = applied.work.clone() else {
+        return Err(Error::Usage { message: "a program is no statistic".to_owned(), hint: None });
+    };
     let measuring = Arc::new(Measuring {
-        operation: Arc::clone(&applied.operation),
+        operation,
         spec: applied.spec.clone(),
         sum: Mutex::new(None),
         calls: Arc::clone(&applied.calls),

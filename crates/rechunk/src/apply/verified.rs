@@ -32,6 +32,7 @@ impl Job {
             intermediate: place.intermediate.as_ref().map(|store| store.with_meter(&meter)),
             ..self.execution(Sink::Compare(written))
         };
+        let _programs = self.applied.as_ref().map(super::Opened::let_run);
         let observer = Arc::new(NullObserver);
         let found = run(Arc::new(execution), None, observer, cancel.clone()).await;
         let report = found.map_err(|source| Error::Compare { source: Box::new(source) })?;

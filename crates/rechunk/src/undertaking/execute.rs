@@ -12,6 +12,7 @@ use rechunk_format::FormatError;
 use rechunk_store::{Role, unique_name};
 use tokio_util::sync::CancellationToken;
 
+use crate::apply::Opened;
 use crate::count_tasks::CountTasks;
 use crate::error::SOURCE_CHANGED_HINT;
 use crate::job::Job;
@@ -94,6 +95,7 @@ impl Job {
             list_after_missing: self.list_after_missing(running.verify),
             ..self.execution(Sink::Write(target))
         };
+        let _programs = self.applied.as_ref().map(Opened::let_run);
         let counting = Arc::new(CountTasks::new(observer));
         let taken_over = place.lock.as_ref().map_or_else(CancellationToken::new, WriterLock::lost);
         let outcome = tokio::select! {
