@@ -36,7 +36,16 @@ pub(crate) fn of_apply(args: &ApplyArgs) -> Result<CopyRequest, Error> {
     request.axes = axes(options.axes.as_deref());
     request.raw = raw(&options.raw)?;
     request.source_format = source_format(&options.raw)?;
-    request.planning = planning(&args.planning)?;
+    let planning_args = &args.planning;
+    let given = [
+        ("--strategy", planning_args.strategy != "auto"),
+        ("--intermediate", planning_args.intermediate != "exact"),
+        ("--box-bytes", planning_args.box_bytes.is_some()),
+    ];
+    if let Some((option, _)) = given.iter().find(|(_, is_given)| *is_given) {
+        return Err(usage(format!("{option} is of copies: an apply has a plan of its own"), None));
+    }
+    request.planning = planning(planning_args)?;
     request.temp.clone_from(&args.running.temp);
     let mut apply = ApplyRequest::new(asked, args.boxes.work.parse()?);
     apply.sources = others.to_vec();

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use rechunk::{CopyRequest, Error, Job, Prepared, Stores, statistic};
+use rechunk::{CopyRequest, Error, Job, Prepared, Stores, statistic, statistic_plan};
 
 use super::copy::{run_copy, say_refused, show_plan};
 use crate::apply_request::of_apply;
@@ -37,6 +37,10 @@ async fn measure(
     asked: &CopyRequest,
     stores: &Stores,
 ) -> Result<ExitCode, Error> {
+    if args.dry_run {
+        terminal::print_json(&Box::pin(statistic_plan(asked, stores)).await?);
+        return Ok(ExitCode::SUCCESS);
+    }
     let display = progress::observer(&args.output);
     let cancel = signals::cancel_on_signal();
     let found = Box::pin(statistic(asked, stores, Arc::clone(&display) as _, cancel)).await;

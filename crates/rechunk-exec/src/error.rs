@@ -138,7 +138,7 @@ impl ExecError {
 
     /// The source could not be read or decoded.
     pub fn is_source_fault(&self) -> bool {
-        matches!(self.fault(), Some(Fault::Source(_)))
+        matches!(self.fault(), Some(Fault::Source(_) | Fault::MissingChunks { .. }))
     }
 
     /// The source was written while it was read.

@@ -160,6 +160,16 @@ pub(crate) fn requests(plan: &Plan, stage: &Stage) -> (u64, u64) {
     if stage.schedule().is_some() {
         return (plan.estimate.source.get_requests, plan.estimate.target.put_requests);
     }
+    if plan.apply.is_some() {
+        let estimate = &plan.estimate;
+        let (from, to) = (&estimate.intermediate, &estimate.target);
+        let reads_source = stage.input_unit() != Unit::Piece;
+        let read = if reads_source { &estimate.source } else { from };
+        let written = if stage.output_unit() == Unit::Piece { from } else { to };
+        // Of objects of the target that the region cuts, the rest is read.
+        let kept = if stage.output_unit() == Unit::Piece { 0 } else { to.get_requests };
+        return (read.get_requests.saturating_add(kept), written.put_requests);
+    }
     let pairs = |chunk: &[u64]| rechunk::planner::pairs(&stage.shape, stage.filled(), chunk);
     let gets = match stage.input_unit() {
         // One stage reads the source.

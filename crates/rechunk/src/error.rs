@@ -396,9 +396,15 @@ impl Error {
             | Self::Conflict { hint, .. }
             | Self::NotYet { hint, .. }
             | Self::Run { hint, .. } => hint.clone(),
-            Self::Apply { proposal, .. } => {
-                proposal.as_ref().map(|text| Remedy::Advice(format!("{text} would do")))
-            }
+            Self::Apply { code, proposal, .. } => proposal.as_ref().map(|text| {
+                let what = match *code {
+                    "NOT_DIVISIBLE" => "a work chunk of ",
+                    "BLEND_GT_HALF" => "a blend of ",
+                    "MAXRED_LT_CHUNK" | "MAXRED_LT_DST_CHUNK" => "a largest reduction of ",
+                    _ => "",
+                };
+                Remedy::Advice(format!("{what}{text} would do"))
+            }),
             Self::Member { source, .. } => source.remedy(),
             Self::VerifyFailed { .. } | Self::DigestDiffers { .. } => Some(Remedy::CopyAgain),
             Self::Cast { .. } => Some(Remedy::CastWider),

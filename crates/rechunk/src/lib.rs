@@ -210,7 +210,7 @@ pub use verify::{Compared, Comparison, GroupComparison, MemberComparison, verify
 
 pub use apply::{
     ApplyReport, ApplyRequest, LevelReport, LevelRequest, OperationRequest, Pads, StatisticReport,
-    statistic,
+    statistic, statistic_plan,
 };
 pub use rechunk_apply::{Boundary, Expand, Mode, Round};
 pub use rechunk_array::{ArrayError, RegionError, RegionOptions};

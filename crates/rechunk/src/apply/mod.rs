@@ -19,4 +19,4 @@ pub use amount::Pads;
 pub(crate) use opened::Opened;
 pub use report::{ApplyReport, LevelReport};
 pub use request::{ApplyRequest, LevelRequest, OperationRequest};
-pub use statistic::{StatisticReport, statistic};
+pub use statistic::{StatisticReport, statistic, statistic_plan};

@@ -1,9 +1,9 @@
 //! The plan of an apply.
 
 use rechunk_apply::{
-    ApplyPlan, ApplySpec, BoxSpec, LevelSpec, Span, TargetGrid, ValueKind, VoxelBox, prepare,
+    ApplyPlan, ApplySpec, BoxSpec, LevelSpec, Span, TargetGrid, ValueKind, VoxelBox, Way, prepare,
 };
-use rechunk_format::{Layout, ShardFormat};
+use rechunk_format::{Layout, RunFormat, ShardFormat};
 use rechunk_grid::ArraySpec;
 use rechunk_ops::ValueKind as OpKind;
 use rechunk_plan::PlanRequest;
@@ -13,7 +13,7 @@ use super::command::check_shape;
 use super::opened::Work;
 use super::{LevelRequest, Opened, Pads};
 use crate::plan_request::source_side;
-use crate::{ChunkSpec, Error};
+use crate::{ChunkSpec, Error, WordError};
 
 impl Opened {
     /// Plans the apply: `request` is that of a copy from the source to the target.
@@ -24,6 +24,18 @@ impl Opened {
         target: Option<&dyn Layout>,
     ) -> Result<(Planned, Vec<String>), Error> {
         let job = self.job(source, target)?;
+        if job.way() == Way::Defer {
+            return Err(Error::Usage {
+                message: "blocks cannot be left uncombined (`defer`) in this version".to_owned(),
+                hint: Some("choose another blend mode".into()),
+            });
+        }
+        if target.and_then(Layout::runs).is_some_and(is_one_file) {
+            return Err(Error::Usage {
+                message: "results cannot be written into one file of elements".to_owned(),
+                hint: Some("write Zarr or N5, and copy that".into()),
+            });
+        }
         let mut warnings = Vec::new();
         let halo = self.halo(source.shape.len())?;
         let crop = &job.levels()[0].crop;
@@ -99,7 +111,7 @@ impl Opened {
         });
         spec.region = match (&asked.region, &asked.physical) {
             (Some(region), _) => {
-                let region = region.region(source)?;
+                let region = region.region(source).map_err(|error| named("the box", error))?;
                 let axes = (0..region.rank()).map(|axis| {
                     let at = |position: u64| i64::try_from(position).unwrap_or(i64::MAX);
                     Span::new(at(region.start[axis]), at(region.end(axis)))
@@ -131,10 +143,21 @@ impl Opened {
     }
 }
 
+/// An error of a text, said of `what`.
+fn named(what: &str, error: WordError) -> Error {
+    let WordError { message, hint, .. } = error;
+    Error::Usage { message: format!("{what}: {message}"), hint: hint.map(Into::into) }
+}
+
+/// Objects of the target cannot be replaced by themselves.
+fn is_one_file(runs: &RunFormat) -> bool {
+    runs.is_single || runs.has_tail || runs.offset_bytes > 0
+}
+
 /// Extents of work chunks, which may be longer than the array.
 fn extents(chunk: &ChunkSpec, source: &ArraySpec) -> Result<Vec<u64>, Error> {
     let chunk = chunk.clone().keeping_extents(true);
-    Ok(chunk.resolve(source, 16 << 20)?)
+    chunk.resolve(source, 16 << 20).map_err(|error| named("the work chunk", error))
 }
 
 fn pads(asked: Option<&Pads>, source: &ArraySpec, auto: &[u64]) -> Result<Vec<u64>, Error> {

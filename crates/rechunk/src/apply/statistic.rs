@@ -8,14 +8,14 @@ use rechunk_apply::OpOutput;
 use rechunk_exec::{Execution, Observer, Sink, WindowCall, WindowOp, run};
 use rechunk_grid::{DataType, Region, WriteEmpty};
 use rechunk_ops::{BoxView, Operation, Output, Partial, TaskContext};
-use rechunk_plan::OpSpec;
+use rechunk_plan::{OpSpec, Plan};
 use rechunk_store::{Meter, Stores, Traffic};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::opened::Work;
 use super::{ApplyReport, Opened};
-use crate::open::open_array;
+use crate::open::{OpenArray, open_array};
 use crate::plan_request::plan_request;
 use crate::report::{MemoryReport, PlanReport};
 use crate::request::CopyRequest;
@@ -113,6 +113,23 @@ pub async fn statistic(
     observer: Arc<dyn Observer>,
     cancel: CancellationToken,
 ) -> Result<StatisticReport, Error> {
+    let of_run = Some((observer, cancel));
+    Box::pin(measured(request, stores, of_run)).await
+}
+
+/// Plans what [`statistic`] would read; the statistic of the report is null.
+pub async fn statistic_plan(
+    request: &CopyRequest,
+    stores: &Stores,
+) -> Result<StatisticReport, Error> {
+    Box::pin(measured(request, stores, None)).await
+}
+
+async fn measured(
+    request: &CopyRequest,
+    stores: &Stores,
+    of_run: Option<(Arc<dyn Observer>, CancellationToken)>,
+) -> Result<StatisticReport, Error> {
     #[expect(clippy::disallowed_methods, reason = "a report says how long it took")]
     let started = Instant::now();
     let stores = stores.with_meter(&Meter::new());
@@ -122,6 +139,29 @@ pub async fn statistic(
     let ratio = sample_ratio(&source).await?;
     let plan_request = plan_request(request, &source, &layout, ratio, &stores)?;
     let (planned, _) = applied.plan(&plan_request, source.spec(), None)?;
+    let value = match of_run {
+        Some(of_run) => Box::pin(value(&applied, &source, &planned.plan, of_run)).await?,
+        None => serde_json::Value::Null,
+    };
+    let calls = applied.calls.load(Ordering::Relaxed);
+    Ok(StatisticReport {
+        statistic: value,
+        apply: ApplyReport::of(&planned.plan, Some(calls)),
+        plan: PlanReport::new(&planned.plan),
+        estimate: planned.plan.estimate.clone(),
+        traffic: stores.meter().traffic(),
+        memory: MemoryReport::of_plan(&planned.plan).with_peak(),
+        elapsed_seconds: started.elapsed().as_secs_f64(),
+    })
+}
+
+/// Runs the plan, and merges what its calls have measured.
+async fn value(
+    applied: &Opened,
+    source: &OpenArray,
+    plan: &Plan,
+    of_run: (Arc<dyn Observer>, CancellationToken),
+) -> Result<serde_json::Value, Error> {
     let Work::Named(operation) = applied.work.clone() else {
         return Err(Error::Usage { message: "a program is no statistic".to_owned(), hint: None });
     };
@@ -134,7 +174,7 @@ pub async fn statistic(
     let mut windows = applied.windows(|other| other.array.clone());
     windows.op = Arc::clone(&measuring) as _;
     let execution = Execution {
-        plan: planned.plan.clone(),
+        plan: plan.clone(),
         tasks: None,
         source: source.array.clone(),
         sink: Sink::Digest { array: source.array.clone(), of_encoded_chunks: false },
@@ -146,7 +186,8 @@ pub async fn statistic(
         ops: Vec::new(),
         windows: Some(windows),
     };
-    let total = planned.plan.task_count();
+    let total = plan.task_count();
+    let (observer, cancel) = of_run;
     let outcome = run(Arc::new(execution), None, observer, cancel).await;
     outcome.map_err(|source| {
         let (done, resumed, hint) = (0, 0, None);
@@ -157,15 +198,5 @@ pub async fn statistic(
         return Err(Error::Usage { message: "it is no statistic".to_owned(), hint: None });
     };
     let sum = sum.map_or_else(|| statistic.empty(source.spec().data_type), Ok);
-    let value = sum.and_then(|sum| statistic.finish(&sum)).map_err(Error::operation)?;
-    let calls = applied.calls.load(Ordering::Relaxed);
-    Ok(StatisticReport {
-        statistic: value,
-        apply: ApplyReport::of(&planned.plan, Some(calls)),
-        plan: PlanReport::new(&planned.plan),
-        estimate: planned.plan.estimate.clone(),
-        traffic: stores.meter().traffic(),
-        memory: MemoryReport::of_plan(&planned.plan).with_peak(),
-        elapsed_seconds: started.elapsed().as_secs_f64(),
-    })
+    sum.and_then(|sum| statistic.finish(&sum)).map_err(Error::operation)
 }

@@ -20,7 +20,13 @@ pub(crate) async fn open_existing(
     let wants_names = request.names_axes();
     let options = OpenOptions { axes: request.axes, wants_names, ..OpenOptions::default() };
     let opened = open_node(location, &options, &store).await;
-    let array = match opened.map_err(|error| of_target(location, error))? {
+    let opened = opened.map_err(|error| match error {
+        Error::NotAnArray { reason, .. } if request.apply.is_some() => {
+            conflict(location, &format!("is not an array: {reason}"), "write a new one first")
+        }
+        error => of_target(location, error),
+    });
+    let array = match opened? {
         Opened::Array(array) => *array,
         Opened::Group(..) => {
             let hint = "name the array inside it";
