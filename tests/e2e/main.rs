@@ -10,6 +10,8 @@ mod advice;
 #[cfg(test)]
 mod after_kill;
 #[cfg(test)]
+mod apply;
+#[cfg(test)]
 mod arrays;
 #[cfg(test)]
 mod bad_input;

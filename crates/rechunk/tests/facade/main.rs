@@ -1,5 +1,6 @@
 //! The public library, in one program: each program would compile the library's futures anew.
 
+mod apply;
 mod digest;
 mod files;
 mod flips;
