@@ -9,14 +9,14 @@ use crate::Fault;
 use crate::units::frame::{self, Frame, buffer_bytes};
 
 /// Reads `bounds` of a source, which may reach beyond it; there it is filled by the rule of `work`,
-/// with `constant` where that is one value. `None` where missing chunks say that the operation is
-/// not to be called.
+/// with `constant` where that is one value. Adds to `counts` which chunks were there.
 pub(super) async fn window(
     source: &Array,
     bounds: &VoxelBox,
     work: &ApplyWork,
     constant: &[u8],
-) -> Result<Option<Vec<u8>>, Fault> {
+    counts: &mut RegionRead,
+) -> Result<Vec<u8>, Fault> {
     let shape = &source.layout().spec().shape;
     let axes = bounds.axes.iter().zip(shape);
     let windows: Vec<AxisWindow> =
@@ -24,23 +24,24 @@ pub(super) async fn window(
     let lengths: Vec<u64> = windows.iter().map(AxisWindow::read_length).collect();
     let inside = Region::whole(&lengths);
     let mut read = vec![0; buffer_bytes(inside.elements(), constant.len())?];
-    let counts = if inside.is_empty() {
-        RegionRead::default()
-    } else {
-        parts(source, &windows, &mut read, (constant.len(), work.transfer_bytes)).await?
-    };
-    if is_left_out(source, work.missing, counts)? {
-        return Ok(None);
+    if !inside.is_empty() {
+        let options = (constant.len(), work.transfer_bytes);
+        let own = parts(source, &windows, &mut read, options).await?;
+        if work.missing == MissingChunks::Error && own.missing > 0 {
+            let array = source.location().to_owned();
+            return Err(Fault::MissingChunks { array, count: own.missing });
+        }
+        (counts.found, counts.missing) = (counts.found + own.found, counts.missing + own.missing);
     }
     if bounds.to_region().is_some_and(|region| region.shape == lengths && is_inside(&region, shape))
     {
-        return Ok(Some(read));
+        return Ok(read);
     }
     let elements = bounds.shape().iter().product();
     let mut padded = vec![0; buffer_bytes(elements, constant.len())?];
     let filled = fill_padded(&read, &windows, constant, &mut padded);
     filled.map_err(|error| Fault::Plan { reason: error.to_string() })?;
-    Ok(Some(padded))
+    Ok(padded)
 }
 
 fn is_inside(region: &Region, shape: &[u64]) -> bool {
@@ -86,15 +87,13 @@ async fn parts(
     Ok(sum)
 }
 
-/// True if the operation is not to be called.
-fn is_left_out(source: &Array, rule: MissingChunks, counts: RegionRead) -> Result<bool, Fault> {
+/// True if the operation is not to be called, by the chunks of its sources so far; `is_last` if
+/// there are no others.
+pub(super) fn is_left_out(rule: MissingChunks, counts: RegionRead, is_last: bool) -> bool {
     match rule {
-        MissingChunks::SkipIfAny => Ok(counts.missing > 0),
-        MissingChunks::SkipIfAll => Ok(counts.found == 0),
-        MissingChunks::Error if counts.missing > 0 => {
-            Err(Fault::MissingChunks { array: source.location().to_owned(), count: counts.missing })
-        }
-        MissingChunks::Fill | MissingChunks::Error => Ok(false),
+        MissingChunks::Fill | MissingChunks::Error => false,
+        MissingChunks::SkipIfAny => counts.missing > 0,
+        MissingChunks::SkipIfAll => is_last && counts.found == 0,
     }
 }
 

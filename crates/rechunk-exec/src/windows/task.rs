@@ -4,12 +4,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use rechunk_apply::{BottomTile, OpOutput, RunError, TaskOutput, TopTask, VoxelBox, Way, run_task};
-use rechunk_array::Array;
+use rechunk_array::{Array, RegionRead};
 use rechunk_kernel::wide;
 use rechunk_plan::{Kernel, Reads};
 use tokio::runtime::Handle;
 
-use super::read::{cut, window};
+use super::read::{cut, is_left_out, window};
 use super::stage::WindowStage;
 use super::window_op::{WindowCall, WindowInput};
 use super::{block, write};
@@ -45,11 +45,12 @@ fn sources(stage: &WindowStage) -> impl Iterator<Item = (&Array, &Vec<u8>)> {
 
 /// Reads a window of each source; `None` where the operation is not to be called.
 async fn windows(stage: &WindowStage, bounds: &VoxelBox) -> Result<Option<Inputs>, Fault> {
-    let mut inputs = Vec::new();
+    let (mut inputs, mut counts) = (Vec::new(), RegionRead::default());
+    let count = stage.windows().others.len().saturating_add(1);
     for (source, constant) in sources(stage) {
-        match window(source, bounds, stage.work(), constant).await? {
-            Some(elements) => inputs.push(elements),
-            None => return Ok(None),
+        inputs.push(window(source, bounds, stage.work(), constant, &mut counts).await?);
+        if is_left_out(stage.work().missing, counts, inputs.len() == count) {
+            return Ok(None);
         }
     }
     Ok(Some(inputs))
