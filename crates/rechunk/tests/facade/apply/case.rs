@@ -208,10 +208,13 @@ impl Case {
     pub(super) async fn check_target(&self, folder: &Path, name: &str) {
         let (found, expected) = (self.elements(folder, name).await, self.expected());
         assert_eq!(found.len(), expected.len());
-        let is_float = self.kind() == Kind::F32;
+        // Half a unit in the last place of the largest values, and a few more.
+        let averages = matches!(self.op, Op::Gaussian(_))
+            || self.levels.iter().any(|level| level.mode != Mode::Max && !level.blend.is_empty());
+        let limit = if self.kind() == Kind::F32 && averages { 3e-4 } else { 0.0 };
         let wrong = found.iter().zip(&expected).enumerate().filter(|(_, (found, expected))| {
             let far = (*found - *expected).abs();
-            far.is_nan() || far > if is_float { 1e-6 * expected.abs().max(1.0) } else { 0.0 }
+            far.is_nan() || far > limit
         });
         let wrong: Vec<_> = wrong.collect();
         assert!(wrong.is_empty(), "{} wrong: {:?}, {self:?}", wrong.len(), &wrong[..1]);

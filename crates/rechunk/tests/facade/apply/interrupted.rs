@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rechunk::{
-    CancellationToken, Class, Error, Event, Existing, Format, Mode, Observer, Report,
-};
+use rechunk::{CancellationToken, Class, Error, Event, Existing, Format, Mode, Observer, Report};
 
 use super::case::{Case, Level, run, running};
 use super::reference::Op;

@@ -1,6 +1,8 @@
 //! What an apply has to write: dense, one voxel after the other, written from the specification.
 //! Shares no code with the library.
 
+use std::collections::BTreeSet;
+
 use rechunk::{Boundary, Expand, MissingChunks, Mode, Round};
 
 use super::case::{Case, Level};
@@ -104,6 +106,14 @@ fn tiles(region: Span, level: (i64, i64), gap: i64) -> Vec<Tile> {
     found
 }
 
+/// Every choice of one entry of each axis.
+fn choices<T: Copy>(axes: &[Vec<T>]) -> impl Iterator<Item = Vec<T>> {
+    let counts = axes.iter().map(|axis| i64::try_from(axis.len()).unwrap());
+    let chosen = |(axis, at): (&Vec<T>, i64)| axis[usize::try_from(at).unwrap()];
+    positions(&counts.collect::<Vec<_>>())
+        .map(move |choice| axes.iter().zip(choice).map(chosen).collect())
+}
+
 impl Case {
     /// The box that was asked for.
     fn asked(&self) -> Vec<Span> {
@@ -127,14 +137,20 @@ impl Case {
         region
     }
 
+    /// The box whose results are written.
+    fn kept(&self) -> Vec<Span> {
+        let kept = if self.clip { self.asked() } else { self.worked_on() };
+        let axes = kept.iter().zip(&self.sources[0].shape);
+        axes.map(|(span, &extent)| (span.0.max(0), span.1.min(extent))).collect()
+    }
+
     fn gap_of(&self, axis: usize) -> i64 {
         self.gap.get(axis).copied().unwrap_or(0)
     }
 
     /// All elements of the target, C order.
     pub(super) fn expected(&self) -> Vec<f64> {
-        let (asked, region) = (self.asked(), self.worked_on());
-        let kept = if self.clip { &asked } else { &region };
+        let (region, kept) = (self.worked_on(), self.kept());
         let gap: Vec<i64> = (0..region.len()).map(|axis| self.gap_of(axis)).collect();
         let fill = self.target_fill();
         let value = |voxel: Vec<i64>| {
@@ -153,53 +169,49 @@ impl Case {
         if kind == self.sources[0].kind { self.sources[0].fill } else { 0.0 }
     }
 
-    /// Calls of the operation.
+    /// Calls of the operation: for work chunks that give something to what is kept.
     pub(super) fn calls(&self) -> u64 {
         let region = self.worked_on();
         let gap: Vec<i64> = (0..region.len()).map(|axis| self.gap_of(axis)).collect();
-        self.calls_of(self.levels.len() - 1, &region, &gap)
+        self.calls_of(self.levels.len() - 1, &region, &gap, &self.kept())
     }
 
-    fn calls_of(&self, level: usize, region: &[Span], gap: &[i64]) -> u64 {
-        let mut calls = 0;
-        self.each_task(level, region, gap, &mut |tiles| {
+    fn calls_of(&self, level: usize, region: &[Span], gap: &[i64], wanted: &[Span]) -> u64 {
+        let axes = self.tiles(level, region, gap);
+        let calls = choices(&axes).map(|tiles| {
             let task: Vec<Span> = tiles.iter().map(|tile| tile.0).collect();
-            calls += match level.checked_sub(1) {
-                None => 1,
-                Some(below) => {
-                    let region = grown(&task, &self.levels[level].crop_for(self));
-                    self.calls_of(below, &region, &vec![0; gap.len()])
-                }
-            };
+            let axes = task.iter().zip(wanted);
+            let wanted: Vec<Span> =
+                axes.map(|(task, wanted)| (task.0.max(wanted.0), task.1.min(wanted.1))).collect();
+            if wanted.iter().any(|span| span.0 >= span.1) {
+                return 0;
+            }
+            let Some(below) = level.checked_sub(1) else { return 1 };
+            let region = grown(&task, &self.levels[level].crop_for(self));
+            self.calls_of(below, &region, &vec![0; gap.len()], &wanted)
         });
-        calls
+        calls.sum()
     }
 
-    fn each_task(&self, level: usize, region: &[Span], gap: &[i64], call: &mut dyn FnMut(&[Tile])) {
+    /// Work chunks of `level` over `region`, along each axis.
+    fn tiles(&self, level: usize, region: &[Span], gap: &[i64]) -> Vec<Vec<Tile>> {
         let of = &self.levels[level];
-        let axes = region.iter().enumerate().map(|(axis, &span)| {
-            tiles(span, (of.work[axis], of.blend_of(axis)), gap[axis])
-        });
-        let axes: Vec<Vec<Tile>> = axes.collect();
-        let counts: Vec<i64> = axes.iter().map(|tiles| i64::try_from(tiles.len()).unwrap()).collect();
-        for choice in positions(&counts) {
-            let tiles = axes.iter().zip(choice);
-            let tiles = tiles.map(|(tiles, at)| tiles[usize::try_from(at).unwrap()]);
-            call(&tiles.collect::<Vec<_>>());
-        }
+        let axes = region.iter().enumerate();
+        axes.map(|(axis, &span)| tiles(span, (of.work[axis], of.blend_of(axis)), gap[axis]))
+            .collect()
     }
 
     /// Value at `voxel` of the task boxes of `level` over `region`; `None` where there is none.
     fn combined(&self, level: usize, region: &[Span], gap: &[i64], voxel: &[i64]) -> Option<f64> {
         let of = &self.levels[level];
         let (mut sum, mut weights, mut largest) = (0.0, 0.0, None::<f64>);
-        self.each_task(level, region, gap, &mut |tiles| {
-            let is_met = |(tile, at): (&Tile, &i64)| (tile.0.0..tile.0.1).contains(at);
-            if !tiles.iter().zip(voxel).all(is_met) {
-                return;
-            }
+        let mut axes = self.tiles(level, region, gap);
+        for (tiles, at) in axes.iter_mut().zip(voxel) {
+            tiles.retain(|tile| (tile.0.0..tile.0.1).contains(at));
+        }
+        for tiles in choices(&axes) {
             let task: Vec<Span> = tiles.iter().map(|tile| tile.0).collect();
-            let Some(value) = self.task(level, &task, voxel) else { return };
+            let Some(value) = self.task(level, &task, voxel) else { continue };
             let mut own = 1.0;
             for (axis, &((start, end), is_first, is_last)) in tiles.iter().enumerate() {
                 let (blend, size) = (of.blend_of(axis), of.work[axis] + 2 * of.blend_of(axis));
@@ -212,7 +224,7 @@ impl Case {
             }
             (sum, weights) = (sum + own * value, weights + own);
             largest = Some(largest.map_or(value, |largest| largest.max(value)));
-        });
+        }
         let largest = largest?;
         let value = if of.mode == Mode::Max { largest } else { sum / weights };
         let is_top = level + 1 == self.levels.len();
@@ -233,18 +245,13 @@ impl Case {
     fn is_skipped(&self, read: &[Span]) -> bool {
         let (mut found, mut missing) = (0, 0);
         for source in &self.sources {
-            let shape: Vec<i64> = read.iter().map(|span| span.1 - span.0).collect();
-            let mut chunks: Vec<Vec<i64>> = positions(&shape)
-                .filter_map(|at| {
-                    let voxel = at.iter().zip(read).map(|(at, span)| at + span.0);
-                    let axes = voxel.zip(source.shape.iter().zip(&source.chunk));
-                    let rule = self.boundary;
-                    axes.map(|(at, (&extent, chunk))| Some(inside(rule, at, extent)? / chunk))
-                        .collect()
-                })
-                .collect();
-            chunks.sort();
-            chunks.dedup();
+            let axes = read.iter().zip(source.shape.iter().zip(&source.chunk));
+            let axes = axes.map(|(span, (&extent, chunk))| {
+                let found = (span.0..span.1).filter_map(|at| inside(self.boundary, at, extent));
+                let met: BTreeSet<i64> = found.map(|at| at / chunk).collect();
+                met.into_iter().collect::<Vec<i64>>()
+            });
+            let chunks: Vec<Vec<i64>> = choices(&axes.collect::<Vec<_>>()).collect();
             let lost = chunks.iter().filter(|index| source.is_missing(index)).count();
             (found, missing) = (found + chunks.len() - lost, missing + lost);
         }

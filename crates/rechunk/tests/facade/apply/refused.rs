@@ -78,9 +78,7 @@ async fn sizes_and_pads_that_do_not_fit_are_refused_by_code() {
         .await;
     assert_eq!(code, "NOT_DIVISIBLE");
     assert!(proposal.as_ref().is_some_and(|proposal| proposal.contains('8')), "{proposal:?}");
-    let (code, _) = bench
-        .code(|_, apply| apply.bottom.blend = Some(Pads::Each(vec![0, 7])))
-        .await;
+    let (code, _) = bench.code(|_, apply| apply.bottom.blend = Some(Pads::Each(vec![0, 7]))).await;
     assert_eq!(code, "BLEND_GT_HALF");
     let (code, _) = bench
         .code(|_, apply| {
@@ -160,8 +158,7 @@ async fn operations_that_cannot_be_are_refused_in_words() {
         ("gaussian:sigma=1,2,3", "3"),
         ("median:size=4", "size"),
         ("mask", "2"),
-        ("histogram:min=0,max=9,bins=3", "statistic"),
-        ("remap-labels:map=1:-5", "-5"),
+        ("histogram:bins=3,range=0..9", "statistic"),
     ] {
         let error = bench.text(with(text)).await;
         assert!(error.contains(said), "{text}: {error}");

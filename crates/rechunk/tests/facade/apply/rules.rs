@@ -17,10 +17,7 @@ fn levels() -> [Vec<Level>; 3] {
     [
         vec![Level::new(&[8, 12]).auto_crop()],
         vec![Level::new(&[6, 8]).blend(&[2, 3], Mode::Linear)],
-        vec![
-            Level::new(&[4, 6]).blend(&[1, 0], Mode::Linear),
-            Level::new(&[8, 12]).crop(&[2, 0]),
-        ],
+        vec![Level::new(&[4, 6]).blend(&[1, 0], Mode::Linear), Level::new(&[8, 12]).crop(&[2, 0])],
     ]
 }
 
