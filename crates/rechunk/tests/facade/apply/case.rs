@@ -41,6 +41,8 @@ pub(super) struct Case {
     /// Objects of the target: chunks, or shards.
     pub commit: Vec<i64>,
     pub threads: u32,
+    /// Type that results are cast to.
+    pub cast: Option<Kind>,
 }
 
 impl Level {
@@ -100,6 +102,7 @@ impl Case {
             commit: chunks.clone(),
             chunks,
             threads: 2,
+            cast: None,
         }
     }
 
@@ -116,7 +119,7 @@ impl Case {
     }
 
     pub(super) fn kind(&self) -> Kind {
-        self.op.kind(self.sources[0].kind)
+        self.cast.unwrap_or_else(|| self.op.kind(self.sources[0].kind))
     }
 
     /// Stores the sources.
@@ -135,6 +138,7 @@ impl Case {
             request.shards = Some(list(&self.commit).parse().unwrap());
         }
         request.format = Some(self.format);
+        request.cast = self.cast.map(|kind| kind.word().parse().unwrap());
         request.planning.memory_bytes = Some(64 << 20);
         request.planning.threads = Some(self.threads);
         let operation = OperationRequest::parse(&self.op.text()).unwrap();
@@ -206,13 +210,17 @@ impl Case {
 
     /// Compares a target with the reference.
     pub(super) async fn check_target(&self, folder: &Path, name: &str) {
-        let (found, expected) = (self.elements(folder, name).await, self.expected());
+        self.check_equal(&self.elements(folder, name).await, &self.expected());
+    }
+
+    /// Compares elements with those that are right.
+    pub(super) fn check_equal(&self, found: &[f64], expected: &[f64]) {
         assert_eq!(found.len(), expected.len());
         // Half a unit in the last place of the largest values, and a few more.
         let averages = matches!(self.op, Op::Gaussian(_))
             || self.levels.iter().any(|level| level.mode != Mode::Max && !level.blend.is_empty());
         let limit = if self.kind() == Kind::F32 && averages { 3e-4 } else { 0.0 };
-        let wrong = found.iter().zip(&expected).enumerate().filter(|(_, (found, expected))| {
+        let wrong = found.iter().zip(expected).enumerate().filter(|(_, (found, expected))| {
             let far = (*found - *expected).abs();
             far.is_nan() || far > limit
         });

@@ -9,5 +9,6 @@ mod parts;
 mod reference;
 mod refused;
 mod rules;
+mod updated;
 mod values;
 mod volume;

@@ -150,23 +150,28 @@ impl Case {
 
     /// All elements of the target, C order.
     pub(super) fn expected(&self) -> Vec<f64> {
+        let shape = &self.sources[0].shape;
+        let fill = self.target_fill();
+        self.expected_over(&positions(shape).map(|_| fill).collect::<Vec<_>>())
+    }
+
+    /// All elements of the target, C order, where nothing is written as they are in `before`.
+    pub(super) fn expected_over(&self, before: &[f64]) -> Vec<f64> {
         let (region, kept) = (self.worked_on(), self.kept());
         let gap: Vec<i64> = (0..region.len()).map(|axis| self.gap_of(axis)).collect();
-        let fill = self.target_fill();
-        let value = |voxel: Vec<i64>| {
+        let value = |(voxel, &before): (Vec<i64>, &f64)| {
             if !kept.iter().zip(&voxel).all(|(span, at)| (span.0..span.1).contains(at)) {
-                return fill;
+                return before;
             }
-            self.combined(self.levels.len() - 1, &region, &gap, &voxel).unwrap_or(fill)
+            self.combined(self.levels.len() - 1, &region, &gap, &voxel).unwrap_or(before)
         };
-        positions(&self.sources[0].shape).map(value).collect()
+        positions(&self.sources[0].shape).zip(before).map(value).collect()
     }
 
     /// Value of voxels that nothing is written to: the fill value of the source, if results have
     /// it.
     fn target_fill(&self) -> f64 {
-        let kind = self.op.kind(self.sources[0].kind);
-        if kind == self.sources[0].kind { self.sources[0].fill } else { 0.0 }
+        if let Op::Threshold(_) = self.op { 0.0 } else { self.sources[0].fill }
     }
 
     /// Calls of the operation: for work chunks that give something to what is kept.
@@ -229,7 +234,7 @@ impl Case {
         let value = if of.mode == Mode::Max { largest } else { sum / weights };
         let is_top = level + 1 == self.levels.len();
         let rounds = self.round == Round::Level || is_top;
-        Some(if rounds { self.op.kind(self.sources[0].kind).rounded(value) } else { value })
+        Some(if rounds { self.kind().rounded(value) } else { value })
     }
 
     fn task(&self, level: usize, task: &[Span], voxel: &[i64]) -> Option<f64> {
@@ -237,7 +242,7 @@ impl Case {
         match level.checked_sub(1) {
             Some(below) => self.combined(below, &region, &vec![0; voxel.len()], voxel),
             None if self.is_skipped(&region) => None,
-            None => Some(self.op.kind(self.sources[0].kind).rounded(self.call(&region, voxel))),
+            None => Some(self.kind().rounded(self.call(&region, voxel))),
         }
     }
 

@@ -162,3 +162,19 @@ async fn threads_change_no_bit() {
         assert!(found.iter().all(|bytes| *bytes == found[0]));
     }
 }
+
+/// A float type is what the source is read as; any other one is made of results.
+#[tokio::test]
+async fn results_are_cast_before_they_are_blended() {
+    for (from, to) in [
+        (Kind::U16, Kind::F32),
+        (Kind::U16, Kind::U8),
+        (Kind::I32, Kind::U16),
+        (Kind::F32, Kind::I32),
+    ] {
+        for levels in [vec![Level::new(&[8, 12]).blend(&[2, 3], Mode::Linear)], two_levels()] {
+            let case = Case::new(plane(from), Op::Median(3), levels);
+            Case { cast: Some(to), ..case }.check().await;
+        }
+    }
+}

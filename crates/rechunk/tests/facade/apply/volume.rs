@@ -30,6 +30,17 @@ impl Kind {
         }
     }
 
+    /// Its name as users write it.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Bool => "bool",
+            Self::U8 => "uint8",
+            Self::U16 => "uint16",
+            Self::I32 => "int32",
+            Self::F32 => "float32",
+        }
+    }
+
     pub(super) fn item_bytes(self) -> usize {
         match self {
             Self::Bool | Self::U8 => 1,
@@ -38,9 +49,16 @@ impl Kind {
         }
     }
 
-    /// The value as the type has it: integers are rounded half to even.
+    /// The value as the type has it: integers are rounded half to even, and saturated.
     pub(super) fn rounded(self, value: f64) -> f64 {
-        if self == Self::F32 { f64::from(value as f32) } else { value.round_ties_even() }
+        let (least, most) = match self {
+            Self::F32 => return f64::from(value as f32),
+            Self::Bool => (0.0, 1.0),
+            Self::U8 => (0.0, 255.0),
+            Self::U16 => (0.0, 65_535.0),
+            Self::I32 => (f64::from(i32::MIN), f64::from(i32::MAX)),
+        };
+        value.round_ties_even().clamp(least, most)
     }
 
     /// Bytes of an element, little-endian.
