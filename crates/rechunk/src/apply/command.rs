@@ -74,7 +74,7 @@ impl CommandOp {
     ) -> Result<Self, Error> {
         let scratch = tempfile::Builder::new().prefix("rechunk-exec-").tempdir();
         let scratch = scratch.map_err(|error| Error::State {
-            path: std::env::temp_dir().display().to_string(),
+            path: "the directory for temporary files".to_owned(),
             reason: format!("has no room for the files of tasks: {error}"),
         })?;
         // Shapes are checked when they are planned.
