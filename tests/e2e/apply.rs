@@ -106,7 +106,7 @@ struct Cell {
 }
 
 #[rustfmt::skip]
-const CELLS: [Cell; 8] = [
+const CELLS: [Cell; 9] = [
     // Direct, aligned; the source in slices that are read again and again.
     Cell { shape: &[128, 512, 512], source_chunks: &[1, 512, 512], budget_mib: 32, threads: "4", options: &[
         "--op", "gaussian:sigma=0.5", "--crop", "auto", "--work", "32,64,64", "--chunks", "32,64,64",
@@ -114,6 +114,9 @@ const CELLS: [Cell; 8] = [
     // Pulled: work chunks cut chunks of the target.
     Cell { shape: &[128, 512, 512], source_chunks: &[32, 64, 64], budget_mib: 48, threads: "16", options: &[
         "--op", "identity", "--work", "50,100,100", "--chunks", "32,64,64",
+    ] },
+    Cell { shape: &[128, 512, 512], source_chunks: &[32, 64, 64], budget_mib: 48, threads: "16", options: &[
+        "--op", "identity", "--work", "50,100,100", "--chunks", "32,64,64", "--codec", "zstd:1",
     ] },
     Cell { shape: &[128, 512, 512], source_chunks: &[64, 64, 64], budget_mib: 64, threads: "4", options: &[
         "--op", "gaussian:sigma=1", "--work", "64,64,64", "--blend", "8", "--chunks", "16,512,64",

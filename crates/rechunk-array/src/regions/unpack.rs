@@ -30,6 +30,18 @@ async fn aside<T: Send + 'static>(
     }
 }
 
+/// Buffers come from the thread that asks, and go back to it: an allocator keeps pages for each
+/// thread, and those of all threads that may block would be held beside the budget.
+fn zeros(bytes: u64) -> Vec<u8> {
+    vec![0; narrow(bytes)]
+}
+
+/// A buffer for what codecs decode, if there are some.
+fn scratch_of(array: &Array, chunk_bytes: u64) -> Vec<u8> {
+    let is_raw = array.layout().codec_cost().is_raw;
+    Vec::with_capacity(if is_raw { 0 } else { narrow(chunk_bytes) })
+}
+
 /// Decodes what `region` takes of a chunk: its elements in C order and native byte order.
 pub(crate) async fn part_of_chunk(
     array: &Array,
@@ -38,18 +50,20 @@ pub(crate) async fn part_of_chunk(
     (frame, item): (Frame, Item),
     region: &Region,
 ) -> Result<Vec<u8>, RegionError> {
+    let own = Frame::in_c_order(region, wide(item.bytes));
+    let (mut elements, mut scratch) = (zeros(own.bytes), scratch_of(array, frame.bytes));
     let (array, index, region) = (array.clone(), index.to_vec(), region.clone());
-    aside(frame.bytes, move || {
+    let done = aside(frame.bytes, move || {
         let wanted = frame.bytes_of(&region, wide(item.bytes));
-        let mut scratch = Vec::new();
         let range = narrow(wanted.start)..narrow(wanted.end);
         let decoded = array.layout().decode_part(&index, &encoded, range, &mut scratch);
         let decoded = decoded
             .and_then(|decoded| checked(decoded, frame.bytes))
             .map_err(|error| array.decode_error(&index, error))?;
-        packed(decoded, &frame, item, &region)
-    })
-    .await
+        copy(item, &region, (decoded, &frame), (&mut elements, &own))?;
+        Ok((elements, scratch, encoded))
+    });
+    done.await.map(|(elements, ..)| elements)
 }
 
 /// Takes `region` out of elements that are stored as they are.
@@ -58,8 +72,14 @@ pub(crate) async fn part_of_plain(
     (frame, item): (Frame, Item),
     region: &Region,
 ) -> Result<Vec<u8>, RegionError> {
+    let own = Frame::in_c_order(region, wide(item.bytes));
+    let mut elements = zeros(own.bytes);
     let region = region.clone();
-    aside(frame.bytes, move || packed(&stored, &frame, item, &region)).await
+    let done = aside(frame.bytes, move || {
+        copy(item, &region, (&stored, &frame), (&mut elements, &own))?;
+        Ok((elements, stored))
+    });
+    done.await.map(|(elements, _)| elements)
 }
 
 /// Decodes all of a chunk, in its own order.
@@ -69,16 +89,17 @@ pub(crate) async fn whole_chunk(
     encoded: Vec<u8>,
     chunk_bytes: u64,
 ) -> Result<Vec<u8>, RegionError> {
+    let (mut elements, mut scratch) = (zeros(chunk_bytes), scratch_of(array, chunk_bytes));
     let (array, index) = (array.clone(), index.to_vec());
-    aside(chunk_bytes, move || {
-        let mut scratch = Vec::new();
+    let done = aside(chunk_bytes, move || {
         let decoded = array.layout().decode(&index, &encoded, &mut scratch);
         let decoded = decoded
             .and_then(|decoded| checked(decoded, chunk_bytes))
             .map_err(|error| array.decode_error(&index, error))?;
-        Ok(decoded.to_vec())
-    })
-    .await
+        elements.copy_from_slice(decoded);
+        Ok((elements, scratch, encoded))
+    });
+    done.await.map(|(elements, ..)| elements)
 }
 
 /// Encodes a chunk.
@@ -87,29 +108,18 @@ pub(crate) async fn encoded_chunk(
     index: &[u64],
     elements: Vec<u8>,
 ) -> Result<Bytes, RegionError> {
-    if array.layout().codec_cost().is_raw {
+    let cost = array.layout().codec_cost();
+    if cost.is_raw {
         return Ok(Bytes::from(elements));
     }
+    let mut encoded = Vec::with_capacity(narrow(cost.encoded_bytes_max));
     let (array, index) = (array.clone(), index.to_vec());
-    aside(wide(elements.len()), move || {
-        let mut encoded = Vec::new();
+    let done = aside(wide(elements.len()), move || {
         let done = array.layout().encode(&index, &elements, &mut encoded);
         done.map_err(|error| array.decode_error(&index, error))?;
-        Ok(Bytes::from(encoded))
-    })
-    .await
-}
-
-fn packed(
-    source: &[u8],
-    frame: &Frame,
-    item: Item,
-    region: &Region,
-) -> Result<Vec<u8>, RegionError> {
-    let own = Frame::in_c_order(region, wide(item.bytes));
-    let mut elements = vec![0; narrow(own.bytes)];
-    copy(item, region, (source, frame), (&mut elements, &own))?;
-    Ok(elements)
+        Ok((Bytes::from(encoded), elements))
+    });
+    done.await.map(|(encoded, _)| encoded)
 }
 
 /// Refuses a decoded chunk of another size.
