@@ -47,10 +47,11 @@ impl Observer for Stop {
             Event::TaskStarted { stage: 0, .. } => {
                 self.begun.fetch_add(1, Ordering::Relaxed);
             }
-            Event::TaskDone { stage, .. } if *stage == self.stage => {
-                if self.done.fetch_add(1, Ordering::Relaxed) + 1 == self.after {
-                    self.cancel.cancel();
-                }
+            Event::TaskDone { stage, .. }
+                if *stage == self.stage
+                    && self.done.fetch_add(1, Ordering::Relaxed) + 1 == self.after =>
+            {
+                self.cancel.cancel();
             }
             _ => {}
         }
@@ -63,7 +64,8 @@ async fn begin(case: &Case, folder: &Path, (stage, after): (usize, u64)) -> u64 
     let (begun, done) = (AtomicU64::new(0), AtomicU64::new(0));
     let stop = Arc::new(Stop { stage, after, begun, done, cancel: cancel.clone() });
     let job = case.job(folder, "target").await.unwrap();
-    let error = job.run(running(Existing::Refuse), stop.clone(), cancel).await.unwrap_err();
+    let error =
+        job.run(running(Existing::Refuse), Arc::clone(&stop) as _, cancel).await.unwrap_err();
     assert_eq!(error.class(), Class::Interrupted, "{error:?}");
     stop.begun.load(Ordering::Relaxed)
 }

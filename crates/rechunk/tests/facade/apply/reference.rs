@@ -289,10 +289,9 @@ impl Case {
         };
         let window = || positions(&vec![2 * halo + 1; voxel.len()]);
         match self.op {
-            Op::Identity => self.read(source, voxel),
             Op::Threshold(least) => f64::from(u8::from(self.read(source, voxel) >= least)),
             Op::Mask if self.read(&self.sources[1], voxel) == 0.0 => 7.0,
-            Op::Mask => self.read(source, voxel),
+            Op::Identity | Op::Mask => self.read(source, voxel),
             Op::Median(_) => {
                 let mut values: Vec<f64> = window().map(|at| near(&at)).collect();
                 values.sort_by(f64::total_cmp);

@@ -89,7 +89,7 @@ async fn missing_chunks_are_filled_or_calls_left_out() {
                 Level::new(&[4, 6]).blend(&[1, 2], Mode::Max),
             ] {
                 let case = Case::new(with_gaps(), Op::Median(3), vec![level]);
-                Case { missing, boundary, ..case }.check().await;
+                Case { boundary, missing, ..case }.check().await;
             }
         }
     }
