@@ -30,8 +30,8 @@ async fn aside<T: Send + 'static>(
     }
 }
 
-/// Buffers come from the thread that asks, and go back to it: an allocator keeps pages for each
-/// thread, and those of all threads that may block would be held beside the budget.
+/// Makes a buffer, on the thread that asks, to which it goes back. An allocator keeps pages for each
+/// thread: those of all threads that may block would be held beside the budget.
 fn zeros(bytes: u64) -> Vec<u8> {
     vec![0; narrow(bytes)]
 }

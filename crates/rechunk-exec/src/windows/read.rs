@@ -8,7 +8,7 @@ use rechunk_plan::{ApplyWork, MissingChunks};
 use crate::Fault;
 use crate::units::frame::{self, Frame, buffer_bytes};
 
-/// Reads `bounds` of a source, which may reach beyond it; there it is filled by the rule of `work`,
+/// Reads `bounds` of a source, which may reach beyond it. There it is filled by the rule of `work`,
 /// with `constant` where that is one value. Adds to `counts` which chunks were there.
 pub(super) async fn window(
     source: &Array,

@@ -1,4 +1,4 @@
-//! What a plan counts, and what the run then takes.
+//! Counts of a plan, held against what its run takes.
 
 use rechunk::{CopyRequest, Existing, Format, Job, Mode, Report, Stores};
 
@@ -21,8 +21,7 @@ fn levels() -> [Vec<Level>; 4] {
     ]
 }
 
-/// Compares a report with its estimate. Objects that a box cuts are read before they are written,
-/// which `is_cut` allows.
+/// Compares a report with its estimate.
 fn assert_as_planned(report: &Report, case: &Case) {
     let (planned, found) = (&report.estimate, report.traffic.unwrap());
     let apply = report.apply.as_ref().unwrap();

@@ -1,7 +1,6 @@
 //! Chunk-wise apply through the public library: what it writes, counts, resumes and refuses.
 #![expect(clippy::disallowed_methods, reason = "tests make files and look at them")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of a test fails the test")]
-#![expect(clippy::cast_possible_truncation, reason = "values are made to fit")]
 
 mod case;
 mod counts;

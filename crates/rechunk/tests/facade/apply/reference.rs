@@ -1,4 +1,4 @@
-//! What an apply has to write: dense, one voxel after the other, written from the specification.
+//! The right results of an apply: dense, one voxel after the other, by the specification.
 //! Shares no code with the library.
 
 use std::collections::BTreeSet;

@@ -15,7 +15,7 @@ fn plane() -> Volume {
     Volume { gaps: 4, fill: 3.0, ..Volume::new(Kind::U16, &SHAPE, &[7, 9]) }
 }
 
-/// What is there before, of other chunks.
+/// The array that is there before, of other chunks.
 fn before() -> Volume {
     Volume { seed: 5, fill: 3.0, ..Volume::new(Kind::U16, &SHAPE, &[5, 8]) }
 }

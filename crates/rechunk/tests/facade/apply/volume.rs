@@ -50,6 +50,7 @@ impl Kind {
     }
 
     /// The value as the type has it: integers are rounded half to even, and saturated.
+    #[expect(clippy::cast_possible_truncation, reason = "a float32 rounds")]
     pub(super) fn rounded(self, value: f64) -> f64 {
         let (least, most) = match self {
             Self::F32 => return f64::from(value as f32),
