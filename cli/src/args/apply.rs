@@ -49,7 +49,7 @@ pub(crate) struct ApplyArgs {
     pub output: OutputArgs,
 }
 
-/// What is computed.
+/// The operation.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Operation")]
 pub(crate) struct OperationArgs {
@@ -64,7 +64,7 @@ pub(crate) struct OperationArgs {
     /// Files that the program reads and writes.
     #[arg(long, value_name = "FORMAT", default_value = "npy", value_parser = ["npy", "tiff", "raw"])]
     pub exec_format: String,
-    /// What it writes: the box as it was read, or without the crop.
+    /// Shape of its output: the box as it was read, or without the crop.
     #[arg(long, value_name = "WHAT", default_value = "padded", value_parser = ["padded", "cropped"])]
     pub exec_returns: String,
     /// Most programs at once [default: as --threads].
@@ -76,7 +76,7 @@ pub(crate) struct OperationArgs {
     /// Time that one run may take; then it is killed [default: no limit].
     #[arg(long, value_name = "TIME")]
     pub exec_timeout: Option<String>,
-    /// How often a run that fails is tried again.
+    /// Number of times that a run that fails is tried again.
     #[arg(long, value_name = "N", default_value = "0")]
     pub exec_retries: u32,
     /// The program stays: it reads a line of JSON for each box on stdin, and answers with one on
@@ -87,8 +87,8 @@ pub(crate) struct OperationArgs {
     /// `reflect`, `symmetric`, `wrap`, as in `numpy.pad`.
     #[arg(long, value_name = "RULE", default_value = "constant")]
     pub boundary: String,
-    /// Chunks that are not stored: the fill value, no call and nothing written where any or all of
-    /// those that a call needs are missing, or an error.
+    /// Chunks that are not stored: they read as the fill value, have no call made, or are an error.
+    /// With skip-if-any and skip-if-all nothing is written where those a call needs are missing.
     #[arg(long, value_name = "RULE", default_value = "fill", value_parser = ["fill", "skip-if-any", "skip-if-all", "error"])]
     pub missing: String,
     /// Blended integers are rounded at each level, or once in the end.
@@ -107,8 +107,8 @@ pub(crate) struct BoxArgs {
     /// Work chunk of the bottom level, before pads, in the words of --chunks: what one call gives.
     #[arg(long, value_name = "SPEC", allow_hyphen_values = true)]
     pub work: String,
-    /// Elements around a work chunk that are read and whose results are dropped: `2`, `0,2,2`,
-    /// `y=2,x=2`, or `auto`: as many as the operation looks at [default: 0].
+    /// Elements around a work chunk that are read, and whose results are dropped [default: 0]. One
+    /// number, one for each axis (`0,2,2`), `y=2,x=2`, or `auto`: as many as the operation needs.
     #[arg(long, value_name = "SPEC")]
     pub crop: Option<String>,
     /// Elements on each side by which work chunks overlap; results are blended there [default: 0].
@@ -125,7 +125,7 @@ pub(crate) struct BoxArgs {
     /// shape of the source; beyond the region nothing is written.
     #[arg(long = "box", value_name = "SPEC", allow_hyphen_values = true)]
     pub region: Option<String>,
-    /// How the region grows: to whole array chunks of the target, to whole work chunks, or both.
+    /// Growth of the region: to whole array chunks of the target, to whole work chunks, or both.
     #[arg(long, value_name = "TO", default_value = "none", value_parser = ["none", "voxel", "array-chunk", "work", "both"])]
     pub expand: String,
     /// Work chunks shrink to the region.
@@ -151,7 +151,7 @@ pub(crate) struct BoxArgs {
     pub no_clip: bool,
 }
 
-/// What the target is like.
+/// The target.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Target")]
 pub(crate) struct ResultArgs {
@@ -167,8 +167,8 @@ pub(crate) struct ResultArgs {
     /// Codec, as of `copy` [default: the source's].
     #[arg(long, value_name = "SPEC")]
     pub codec: Option<String>,
-    /// Type of the results: a float type is what the source is read as, any other one is made of
-    /// results, rounded to the nearest and saturated [default: what the operation gives].
+    /// Type of the results [default: the one that the operation gives]. A float type is also what
+    /// the source is read as; to others, results are rounded to the nearest and saturated.
     #[arg(long, value_name = "TYPE")]
     pub cast: Option<String>,
     /// Chunks that hold only the fill value: as of `copy`.

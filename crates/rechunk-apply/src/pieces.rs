@@ -29,7 +29,8 @@ impl ApplyPlan {
     /// let level = LevelSpec::new([8]).blend([2], Mode::Linear);
     /// let plan = prepare(&ApplySpec::new(&[80], &[8], DataType::Uint8, vec![level]))?;
     /// let pieces = plan.pieces(&plan.task(1)); // voxels 6 to 17
-    /// assert_eq!(pieces.iter().map(|piece| piece.elements_before).collect::<Vec<_>>(), [0, 2, 10]);
+    /// let before: Vec<u64> = pieces.iter().map(|piece| piece.elements_before).collect();
+    /// assert_eq!(before, [0, 2, 10]);
     /// assert_eq!(plan.piece(&plan.task(1), 2).as_ref(), pieces.last());
     /// # Ok::<(), rechunk_apply::ApplyError>(())
     /// ```

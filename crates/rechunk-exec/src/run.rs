@@ -126,7 +126,7 @@ async fn run_stages(
             let stage = WindowStage::new(Arc::clone(context), number).map_err(ExecError::Run)?;
             let stage = Arc::new(stage);
             context.observer.event(&stage.started(done));
-            futures::try_join!(settled, windows::stage::run_tasks(&stage, done))?;
+            futures::try_join!(settled, windows::tasks::run_tasks(&stage, done))?;
             context.observer.event(&Event::StageDone { stage: number });
             settled = settle(context, number).map_err(ExecError::Run).boxed();
             continue;

@@ -16,6 +16,7 @@ mod apply_work;
 mod array;
 mod border;
 mod check;
+mod check_apply;
 mod cost;
 pub mod count;
 mod cuts;

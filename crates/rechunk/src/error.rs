@@ -2,19 +2,18 @@
 
 use std::error::Error as StdError;
 
-use rechunk_apply::ApplyError;
 use rechunk_array::{ArrayError, RegionError};
 use rechunk_exec::{ExecError, Fault};
 use rechunk_format::FormatError;
 use rechunk_grid::GridError;
-use rechunk_ops::OpError;
 use rechunk_planner::PlanError;
 use rechunk_store::StoreError;
 use thiserror::Error;
 
+use crate::Remedy;
 use crate::class::Class;
+use crate::remedy::within;
 use crate::secrets::without_secrets;
-use crate::{Remedy, format_byte_size};
 
 /// Hint where a server's certificate is not trusted.
 const TRUST: &str = "if the server is yours, or a proxy signs for it, name a file with its \
@@ -22,8 +21,6 @@ const TRUST: &str = "if the server is yours, or a proxy signs for it, name a fil
 
 /// Hint about a source that was written while it was read.
 pub(crate) const SOURCE_CHANGED_HINT: Remedy = Remedy::StartUnwritten;
-/// Hint where a disk is full.
-const ROOM: Remedy = Remedy::MakeRoom;
 
 /// Why a job cannot be done or was not finished.
 #[derive(Debug, Error)]
@@ -300,16 +297,6 @@ impl Error {
         }
     }
 
-    pub(crate) fn apply(error: ApplyError) -> Self {
-        let ApplyError { code, message, proposal, .. } = error;
-        Self::Apply { code: code.as_str(), message, proposal }
-    }
-
-    #[expect(clippy::needless_pass_by_value, reason = "as map_err has it")]
-    pub(crate) fn operation(error: OpError) -> Self {
-        Self::Usage { message: error.to_string(), hint: None }
-    }
-
     pub(crate) fn target_metadata(source: FormatError) -> Self {
         Self::TargetMetadata { source: Box::new(source) }
     }
@@ -396,15 +383,7 @@ impl Error {
             | Self::Conflict { hint, .. }
             | Self::NotYet { hint, .. }
             | Self::Run { hint, .. } => hint.clone(),
-            Self::Apply { code, proposal, .. } => proposal.as_ref().map(|text| {
-                let what = match *code {
-                    "NOT_DIVISIBLE" => "a work chunk of ",
-                    "BLEND_GT_HALF" => "a blend of ",
-                    "MAXRED_LT_CHUNK" | "MAXRED_LT_DST_CHUNK" => "a largest reduction of ",
-                    _ => "",
-                };
-                Remedy::Advice(format!("{what}{text} would do"))
-            }),
+            Self::Apply { code, proposal, .. } => Remedy::of_apply(code, proposal.as_deref()),
             Self::Member { source, .. } => source.remedy(),
             Self::VerifyFailed { .. } | Self::DigestDiffers { .. } => Some(Remedy::CopyAgain),
             Self::Cast { .. } => Some(Remedy::CastWider),
@@ -428,8 +407,8 @@ impl Error {
             {
                 Some(SOURCE_CHANGED_HINT)
             }
-            Self::Store { source, .. } if source.is_no_space() => Some(ROOM),
-            Self::Finish { source, .. } if source.is_no_space() => Some(ROOM),
+            Self::Store { source, .. } if source.is_no_space() => Some(Remedy::MakeRoom),
+            Self::Finish { source, .. } if source.is_no_space() => Some(Remedy::MakeRoom),
             Self::Store { source, .. } | Self::SourceStore { source, .. }
                 if source.is_untrusted() =>
             {
@@ -462,20 +441,6 @@ impl Error {
 
     pub(crate) fn source_grid(location: &str, error: &GridError) -> Self {
         Self::NotAnArray { location: location.to_owned(), reason: error.to_string(), hint: None }
-    }
-}
-
-impl From<ApplyError> for Error {
-    fn from(error: ApplyError) -> Self {
-        Self::apply(error)
-    }
-}
-
-/// ` within 2.00 MiB`, where memory is the reason.
-fn within(budget_bytes: u64, reason: &PlanError) -> String {
-    match reason {
-        PlanError::DoesNotFit { .. } => format!(" within {}", format_byte_size(budget_bytes)),
-        _ => String::new(),
     }
 }
 

@@ -85,6 +85,7 @@ mod access;
 mod advice;
 pub mod allocator;
 mod apply;
+mod apply_error;
 mod around;
 mod arrays_below;
 mod attributes;

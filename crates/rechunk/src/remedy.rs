@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use rechunk_planner::PlanError;
+
 use crate::format_byte_size;
 
 /// Way out of an error.
@@ -184,5 +186,26 @@ impl fmt::Display for Remedy {
             Self::CastToTarget => "cast them",
             Self::NoOthers => "leave them out",
         })
+    }
+}
+
+impl Remedy {
+    /// Advice that follows from the proposal of a refused apply.
+    pub(crate) fn of_apply(code: &str, proposal: Option<&str>) -> Option<Self> {
+        let what = match code {
+            "NOT_DIVISIBLE" => "a work chunk of ",
+            "BLEND_GT_HALF" => "a blend of ",
+            "MAXRED_LT_CHUNK" | "MAXRED_LT_DST_CHUNK" => "a largest reduction of ",
+            _ => "",
+        };
+        proposal.map(|text| Self::Advice(format!("{what}{text} would do")))
+    }
+}
+
+/// ` within 2.00 MiB`, where memory is the reason.
+pub(crate) fn within(budget_bytes: u64, reason: &PlanError) -> String {
+    match reason {
+        PlanError::DoesNotFit { .. } => format!(" within {}", format_byte_size(budget_bytes)),
+        _ => String::new(),
     }
 }

@@ -30,8 +30,8 @@ async fn aside<T: Send + 'static>(
     }
 }
 
-/// Makes a buffer, on the thread that asks, to which it goes back. An allocator keeps pages for each
-/// thread: those of all threads that may block would be held beside the budget.
+/// Makes a buffer on the thread that asks, to which it goes back. An allocator keeps pages for
+/// each thread: those of all threads that may block would be held beside the budget.
 fn zeros(bytes: u64) -> Vec<u8> {
     vec![0; narrow(bytes)]
 }

@@ -12,5 +12,6 @@ mod pull;
 mod read;
 pub(crate) mod stage;
 mod task;
+pub(crate) mod tasks;
 pub(crate) mod window_op;
 mod write;

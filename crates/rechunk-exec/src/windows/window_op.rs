@@ -42,7 +42,7 @@ pub struct WindowInput<'a> {
     pub bytes: &'a [u8],
 }
 
-/// What an apply needs beside its plan and its first source.
+/// Operation, further sources and constants of an apply.
 #[derive(Debug, Clone)]
 pub struct Windows {
     /// The operation.

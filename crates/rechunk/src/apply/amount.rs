@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::WordError;
 
-/// Voxels for each axis: one number for all of them (`2`), one for each (`0,2,2`), by name of
-/// dimension (`y=2,x=2`, the others 0), or `auto`: what the operation needs.
+/// Voxels for each axis. One number for all of them (`2`), one for each (`0,2,2`), by name of
+/// dimension (`y=2,x=2`, the others 0), or `auto`: as many as the operation needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub enum Pads {
-    /// What the operation needs.
+    /// As many as the operation needs.
     Auto,
     /// Along every axis.
     All(u64),

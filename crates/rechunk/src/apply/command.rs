@@ -61,7 +61,7 @@ fn text(error: &dyn StdError) -> String {
 
 /// The refusal of a command.
 fn refused(error: &dyn StdError) -> Error {
-    Error::Usage { message: format!("--exec: {}", text(error)), hint: None }
+    Error::Usage { message: format!("the program: {}", text(error)), hint: None }
 }
 
 impl CommandOp {

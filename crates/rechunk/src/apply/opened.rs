@@ -59,8 +59,7 @@ struct Built {
 }
 
 impl Built {
-    /// An operation of this program, and a cast of its results to the type of an array that exists,
-    /// or to the one that is wanted.
+    /// Builds an operation of this program, with a cast of its results where one is wanted.
     fn named(
         operation: Arc<dyn Operation>,
         types: &[DataType],
@@ -208,7 +207,7 @@ impl Opened {
         as_results(source, self.output)
     }
 
-    /// What the executor needs; `watched` makes a further source one whose changes are errors.
+    /// Returns all that the executor needs. `watched` makes changes of a further source errors.
     pub(crate) fn windows(&self, watched: impl Fn(&OpenArray) -> Array) -> Windows {
         let others = self.others.iter().map(|other| {
             let array = watched(other);
@@ -234,7 +233,7 @@ fn constant(source: &OpenArray, text: Option<&str>) -> Result<Vec<u8>, Error> {
     };
     rechunk_ops::element(text, spec.data_type).map_err(|_| Error::Usage {
         message: format!(
-            "--boundary constant={text}: `{text}` is no {} as {} has them",
+            "beyond the border: `{text}` is no {}, as {} has them",
             spec.data_type, source.location
         ),
         hint: None,

@@ -42,7 +42,7 @@ impl Opened {
         if crop.iter().zip(&halo).any(|(crop, halo)| crop < halo) {
             warnings.push(format!(
                 "`{}` looks {halo:?} elements around each one, more than the crop {crop:?}: there \
-                 will be seams between work chunks; --crop auto has none",
+                 will be seams between work chunks; the crop `auto` has none",
                 self.request.operation.name()
             ));
         }
@@ -92,7 +92,7 @@ impl Opened {
         let asked = &self.request;
         if matches!(self.work, Work::Command(_)) && asked.bottom.crop == Some(Pads::Auto) {
             return Err(Error::Usage {
-                message: "--crop auto: what a program looks at is not known".to_owned(),
+                message: "crop `auto`: nobody knows how far a program looks".to_owned(),
                 hint: Some("give it as numbers".into()),
             });
         }
@@ -164,7 +164,7 @@ fn pads(asked: Option<&Pads>, source: &ArraySpec, auto: &[u64]) -> Result<Vec<u6
     if auto.is_empty() && asked == Some(&Pads::Auto) {
         return Err(Error::Usage {
             message: "`auto` is what the operation needs: the crop of the bottom level".to_owned(),
-            hint: Some("give it to --crop, and numbers to the others".into()),
+            hint: Some("give it to that, and numbers to the others".into()),
         });
     }
     let Some(asked) = asked else { return Ok(Vec::new()) };

@@ -1,4 +1,4 @@
-//! An apply in numbers, as `--json` prints it.
+//! An apply in numbers, as programs read it.
 
 use rechunk_apply::{ApplyPlan, LevelSummary, Way};
 use rechunk_plan::{Plan, Reads};

@@ -37,10 +37,9 @@ pub(super) fn as_results(source: &OpenArray, to: DataType) -> Result<OpenArray, 
     let summary = format!("{}, results as {to}", inner.codec_summary());
     let layout = CastLayout::with_map(inner, (to, fill), Arc::new(Unread), "results", summary);
     let layout = layout.map_err(Error::target_metadata)?;
-    let endian = source.metadata.zarr().map_or(Endian::Little, |zarr| zarr.order.endian);
     Ok(OpenArray {
         array: Array::new(Arc::new(layout), source.array.store().clone()),
-        cast: Some(CastTo { data_type: to, endian }),
+        cast: Some(CastTo { data_type: to, endian: Endian::Little }),
         ..source.clone()
     })
 }

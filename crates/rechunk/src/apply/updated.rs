@@ -33,7 +33,7 @@ impl Job {
                     format_shape(target),
                     format_shape(shape)
                 ),
-                hint: Some("--update writes results where their sources are".into()),
+                hint: Some("an update writes results where their sources are".into()),
                 location,
             });
         }
@@ -66,16 +66,16 @@ impl Job {
 /// Refuses what the target has decided already.
 fn check_options(request: &CopyRequest) -> Result<(), Error> {
     let given = [
-        ("--chunks", request.chunks != ChunkSpec::Keep),
-        ("--shards", request.shards.is_some()),
-        ("--codec", request.codec.is_some()),
-        ("--format", request.format.is_some()),
-        ("--cast", request.cast.is_some()),
+        ("chunks", request.chunks != ChunkSpec::Keep),
+        ("shards", request.shards.is_some()),
+        ("codec", request.codec.is_some()),
+        ("format", request.format.is_some()),
+        ("cast", request.cast.is_some()),
     ];
     match given.iter().find(|(_, is_given)| *is_given) {
         None => Ok(()),
         Some((option, _)) => Err(Error::Usage {
-            message: format!("--update: {option} cannot be given: the target keeps its own"),
+            message: format!("an update keeps what the target has: {option} cannot be given"),
             hint: Some("leave it out".into()),
         }),
     }

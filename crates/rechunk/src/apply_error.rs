@@ -1,0 +1,24 @@
+//! Refusals of an apply as errors.
+
+use rechunk_apply::ApplyError;
+use rechunk_ops::OpError;
+
+use crate::Error;
+
+impl From<ApplyError> for Error {
+    fn from(error: ApplyError) -> Self {
+        Self::apply(error)
+    }
+}
+
+impl Error {
+    pub(crate) fn apply(error: ApplyError) -> Self {
+        let ApplyError { code, message, proposal, .. } = error;
+        Self::Apply { code: code.as_str(), message, proposal }
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "as map_err has it")]
+    pub(crate) fn operation(error: OpError) -> Self {
+        Self::Usage { message: error.to_string(), hint: None }
+    }
+}
