@@ -7,8 +7,9 @@ use std::process::Command;
 use crate::arrays::RawArray;
 use crate::harness::{Done, Folder, Run, fixture, root};
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "copy",
+    "apply",
     "plan",
     "run",
     "info",
