@@ -1,6 +1,6 @@
 //! Shapes of a task: checked, and that of its output.
 
-use rechunk_grid::{DataType, RANK_MAX, element_count, format_shape};
+use rechunk_grid::{DataType, RANK_MAX, buffer_bytes, format_shape};
 
 use crate::error::CommandError;
 use crate::spec::Returns;
@@ -42,13 +42,9 @@ impl Task<'_> {
 
 /// Returns the bytes of a box; refuses one that cannot be addressed.
 pub(crate) fn box_bytes(data_type: DataType, shape: &[u64]) -> Result<usize, CommandError> {
-    element_count(shape)
-        .and_then(|elements| elements.checked_mul(data_type.item_bytes()))
-        .and_then(|bytes| usize::try_from(bytes).ok())
-        .filter(|&bytes| isize::try_from(bytes).is_ok())
-        .ok_or_else(|| {
-            wrong(format!("a box of {} elements cannot be addressed", format_shape(shape)))
-        })
+    buffer_bytes(shape, data_type).ok_or_else(|| {
+        wrong(format!("a box of {} elements cannot be addressed", format_shape(shape)))
+    })
 }
 
 fn cropped(shape: &[u64], pads: &[(u64, u64)]) -> Result<Vec<u64>, CommandError> {

@@ -106,7 +106,8 @@ fn caught<T>(job: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     })
 }
 
-fn message(panic: &(dyn std::any::Any + Send)) -> String {
+/// The message of a panic.
+pub(crate) fn message(panic: &(dyn std::any::Any + Send)) -> String {
     panic
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures::future::{self, FutureExt, TryFutureExt};
+use futures::future::{self, BoxFuture, FutureExt, TryFutureExt};
 use rechunk_kernel::{Digest, wide};
 use rechunk_store::Store;
 use tokio::task::JoinSet;
@@ -122,31 +122,49 @@ async fn run_stages(
     let mut method = None;
     let mut settled = future::ready(Ok(())).boxed();
     for number in context.execution.stages() {
-        if context.execution.plan.apply.is_some() {
-            let stage = WindowStage::new(Arc::clone(context), number).map_err(ExecError::Run)?;
-            let stage = Arc::new(stage);
-            context.observer.event(&stage.started(done));
-            futures::try_join!(settled, windows::tasks::run_tasks(&stage, done))?;
-            context.observer.event(&Event::StageDone { stage: number });
-            settled = settle(context, number).map_err(ExecError::Run).boxed();
-            continue;
-        }
-        let stage = begin::stage(Arc::clone(context), number).map_err(ExecError::Run)?;
-        method = method.or(stage.digest.method());
-        let stage = Arc::new(stage);
-        let started = stage_started(&stage, done).map_err(ExecError::Run)?;
-        context.observer.event(&started);
-        let (tasks, tasks_done) = (stage.tasks.len(), done.count_in(&stage.tasks));
-        let span = tracing::info_span!("stage", number, name = stage.stage.name);
+        let begun = begin_stage(context, number, done).map_err(ExecError::Run)?;
+        method = method.or(begun.method);
+        context.observer.event(&begun.started);
+        let range = context.execution.tasks_of(number);
+        let (tasks, tasks_done) = (range.len(), done.count_in(&range));
+        let name = &context.execution.plan.stages[number].name;
+        let span = tracing::info_span!("stage", number, name);
         span.in_scope(|| tracing::info!(tasks, tasks_done, "begins"));
-        let tasks = run_tasks(&stage, done).instrument(span.clone());
-        futures::try_join!(settled, tasks)?;
+        futures::try_join!(settled, begun.tasks.instrument(span.clone()))?;
         span.in_scope(|| tracing::info!("is done"));
         context.observer.event(&Event::StageDone { stage: number });
         settled = settle(context, number).map_err(ExecError::Run).boxed();
     }
     settled.await?;
     Ok(method)
+}
+
+/// A stage that has begun.
+struct BegunStage<'a> {
+    /// The event of its beginning.
+    started: Event,
+    /// Its tasks that are to be done.
+    tasks: BoxFuture<'a, Result<(), ExecError>>,
+    /// Method of the digest of what it reads, where it takes one.
+    method: Option<&'static str>,
+}
+
+/// Begins stage `number`: of an apply, or of a copy.
+fn begin_stage<'a>(
+    context: &Arc<RunContext>,
+    number: usize,
+    done: &'a DoneSet,
+) -> Result<BegunStage<'a>, Fault> {
+    if context.execution.plan.apply.is_some() {
+        let stage = Arc::new(WindowStage::new(Arc::clone(context), number)?);
+        let started = stage.started(done);
+        let tasks = async move { windows::tasks::run_tasks(&stage, done).await };
+        return Ok(BegunStage { started, tasks: tasks.boxed(), method: None });
+    }
+    let stage = Arc::new(begin::stage(Arc::clone(context), number)?);
+    let (started, method) = (stage_started(&stage, done)?, stage.digest.method());
+    let tasks = async move { run_tasks(&stage, done).await };
+    Ok(BegunStage { started, tasks: tasks.boxed(), method })
 }
 
 /// Makes durable what a stage has written and marked. The next one may begin meanwhile: its marks

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rechunk_kernel::Digest;
 use tokio::task::{JoinError, JoinSet};
 use tracing::Instrument;
 
@@ -10,7 +11,7 @@ use crate::journal::{DoneSet, Mark};
 use crate::stage::stage_run::StageRun;
 use crate::stage::task::Begun;
 use crate::steps::slot::Slot;
-use crate::{Event, ExecError, Fault, begin, gaps};
+use crate::{ExecError, Fault, begin, gaps};
 
 type Ended = Result<Slot, ExecError>;
 
@@ -51,21 +52,19 @@ pub(crate) async fn run_tasks(stage: &Arc<StageRun>, done: &DoneSet) -> Result<(
 }
 
 async fn one(stage: Arc<StageRun>, mut slot: Slot, task: u64, begun: Begun) -> Ended {
-    let permit = stage.run.gate.acquire(stage.stage.task_bytes).await;
-    stage.run.observer.event(&Event::TaskStarted { stage: stage.number, task });
-    let result = begin::task(Arc::clone(&stage), &mut slot, task, begun).await;
-    drop(permit);
-    let failed = |fault| ExecError::Task { stage: stage.number, task, fault };
-    let digest = result.map_err(failed)?;
-    if stage.digest.method().is_some() {
-        stage.run.add_digest(digest);
-    }
-    stage.run.mark(Mark::task(stage.number, task).with_digest(digest));
-    stage.run.observer.event(&Event::TaskDone { stage: stage.number, task });
+    let work = begin::task(Arc::clone(&stage), &mut slot, task, begun);
+    let mark = |digest: &Option<Digest>| {
+        if stage.digest.method().is_some() {
+            stage.run.add_digest(*digest);
+        }
+        Mark::task(stage.number, task).with_digest(*digest)
+    };
+    stage.run.do_task((stage.number, task), stage.stage.task_bytes, work, mark).await?;
     Ok(slot)
 }
 
-fn flatten(ended: Result<Ended, JoinError>) -> Ended {
+/// The end of a task, whose result may be lost.
+pub(crate) fn flatten<T>(ended: Result<Result<T, ExecError>, JoinError>) -> Result<T, ExecError> {
     ended.unwrap_or_else(|error| {
         Err(ExecError::Run(Fault::Cpu { reason: format!("a task was lost: {error}") }))
     })

@@ -16,6 +16,11 @@ pub enum Endian {
     Big,
 }
 
+impl Endian {
+    /// Byte order of this machine.
+    pub const NATIVE: Self = if cfg!(target_endian = "big") { Self::Big } else { Self::Little };
+}
+
 /// The type of an element, named as in Zarr v3.
 ///
 /// A type with a parameter is one variant with a payload. What an element means beyond its bytes

@@ -41,6 +41,12 @@ pub fn element_count(shape: &[u64]) -> Option<u64> {
     shape.iter().try_fold(1_u64, |product, &extent| product.checked_mul(extent))
 }
 
+/// Bytes of the elements of `shape`, or `None` if no buffer of so many can be addressed.
+pub fn buffer_bytes(shape: &[u64], data_type: DataType) -> Option<usize> {
+    let bytes = element_count(shape)?.checked_mul(data_type.item_bytes())?;
+    usize::try_from(bytes).ok().filter(|&bytes| isize::try_from(bytes).is_ok())
+}
+
 /// `4 × 18 × 432`, or `scalar` for no axes: how shapes are shown to people.
 pub fn format_shape(shape: &[u64]) -> String {
     if shape.is_empty() {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use bytemuck::Pod;
-use rechunk_grid::{DataType, Region, element_count, format_shape};
+use rechunk_grid::{DataType, Region, buffer_bytes, format_shape};
 
 use crate::error::OpError;
 
@@ -83,11 +83,7 @@ pub(crate) fn check_bytes(
 
 /// Bytes of a box; refuses one that cannot be addressed.
 pub(crate) fn box_bytes(shape: &[u64], data_type: DataType) -> Result<usize, OpError> {
-    element_count(shape)
-        .and_then(|elements| elements.checked_mul(data_type.item_bytes()))
-        .and_then(|bytes| usize::try_from(bytes).ok())
-        .filter(|&bytes| isize::try_from(bytes).is_ok())
-        .ok_or_else(|| OpError::TooLarge { shape: format_shape(shape) })
+    buffer_bytes(shape, data_type).ok_or_else(|| OpError::TooLarge { shape: format_shape(shape) })
 }
 
 /// Place of a task in the whole, and the elements that its caller looks at.

@@ -66,7 +66,7 @@ impl Geometry {
         let (chunk_bytes, region_bytes) =
             (bytes(grid.chunk_elements())?, bytes(region.elements())?);
         let swap_bytes = match layout.element_order().endian {
-            endian if endian == NATIVE => 1,
+            endian if endian == Endian::NATIVE => 1,
             _ => spec.data_type.swap_bytes(),
         };
         let fill = spec.fill_value.clone().unwrap_or_else(|| FillValue::zero(item_bytes));
@@ -78,7 +78,7 @@ impl Geometry {
             item_bytes,
             region_bytes,
             chunk_bytes,
-            fill: fill.stored(spec.data_type, NATIVE),
+            fill: fill.stored(spec.data_type, Endian::NATIVE),
             stored_fill: fill.stored(spec.data_type, layout.element_order().endian),
         })
     }
@@ -123,6 +123,3 @@ impl Geometry {
         chunks.positions()
     }
 }
-
-/// Byte order of this machine.
-const NATIVE: Endian = if cfg!(target_endian = "big") { Endian::Big } else { Endian::Little };

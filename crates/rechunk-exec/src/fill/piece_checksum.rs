@@ -7,16 +7,17 @@
 //! that is found where another belongs, or that another plan has left, is damage too.
 
 use rechunk_grid::Region;
-use rechunk_plan::PIECE_CHECKSUM_BYTES;
+use rechunk_plan::{PIECE_CHECKSUM_BYTES, Plan};
 
 use crate::stage::stage_run::StageRun;
 use crate::units::unit::Finished;
 
 /// Adds the checksum to a piece that `stage` has finished, behind what it keeps of absence.
 pub(crate) fn seal(stage: &StageRun, piece: &mut Finished) {
-    let place = of_place(stage, stage.number, &piece.region);
-    let checksum = crc32c::crc32c_append(place, &piece.buffer);
-    let checksum = crc32c::crc32c_append(checksum, &piece.stored.marks).to_le_bytes();
+    let mut sum = Sum::of(&stage.run.execution.plan, stage.number, &piece.region.start);
+    sum.add(&piece.buffer);
+    sum.add(&piece.stored.marks);
+    let checksum = sum.to_bytes();
     piece.stored.marks.reserve_exact(checksum.len());
     piece.stored.marks.extend_from_slice(&checksum);
 }
@@ -34,12 +35,26 @@ impl Sum {
     /// Of the place of the piece for `region`.
     pub(crate) fn of_place(stage: &StageRun, region: &Region) -> Self {
         // Stages that read pieces are none that is the first.
-        Self(of_place(stage, stage.number.saturating_sub(1), region))
+        let written_by = stage.number.saturating_sub(1);
+        Self::of(&stage.run.execution.plan, written_by, &region.start)
+    }
+
+    /// Of the piece at `place` that stage `written_by` writes: its first element, or numbers that
+    /// are its own.
+    pub(crate) fn of(plan: &Plan, written_by: usize, place: &[u64]) -> Self {
+        let plan = crc32c::crc32c(plan.fingerprint.as_bytes());
+        let number = crc32c::crc32c_append(plan, &rechunk_kernel::wide(written_by).to_le_bytes());
+        Self(place.iter().fold(number, |sum, at| crc32c::crc32c_append(sum, &at.to_le_bytes())))
     }
 
     /// Adds the next bytes of it.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.0 = crc32c::crc32c_append(self.0, bytes);
+    }
+
+    /// The checksum as it stands behind a piece.
+    pub(crate) fn to_bytes(&self) -> [u8; 4] {
+        self.0.to_le_bytes()
     }
 
     /// The `last` bytes of the piece without its checksum, if all of it is what the stage before
@@ -49,13 +64,6 @@ impl Sum {
         let computed = crc32c::crc32c_append(self.0, bytes);
         (computed == u32::from_le_bytes(*checksum)).then_some(bytes)
     }
-}
-
-/// Of the place of the piece that stage `written_by` writes for `region`.
-fn of_place(stage: &StageRun, written_by: usize, region: &Region) -> u32 {
-    let plan = crc32c::crc32c(stage.run.execution.plan.fingerprint.as_bytes());
-    let number = crc32c::crc32c_append(plan, &rechunk_kernel::wide(written_by).to_le_bytes());
-    region.start.iter().fold(number, |sum, at| crc32c::crc32c_append(sum, &at.to_le_bytes()))
 }
 
 const _: () = assert!(PIECE_CHECKSUM_BYTES == 4, "a CRC32C has 4 bytes");

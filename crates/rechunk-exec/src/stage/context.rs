@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rechunk_grid::Region;
 use rechunk_kernel::Digest;
+use rechunk_store::Store;
 
 use crate::journal::{Mark, Marks};
 use crate::memory::gate::Gate;
-use crate::{Differences, Execution, Observer};
+use crate::{Differences, Event, ExecError, Execution, Fault, Observer};
 
 /// State that all tasks of a run share.
 pub(crate) struct RunContext {
@@ -40,6 +41,32 @@ impl RunContext {
     ) -> Self {
         let (differences, digest) = (Mutex::default(), Mutex::new(digest));
         Self { execution, gate, observer, marks, differences, digest }
+    }
+
+    /// The store for pieces between stages.
+    pub(crate) fn intermediate(&self) -> Result<&Store, Fault> {
+        self.execution.intermediate.as_ref().ok_or(Fault::Plan {
+            reason: "the plan has an intermediate but there is no store for it".to_owned(),
+        })
+    }
+
+    /// Does task `task` of stage `stage` by `work`, which takes `task_bytes` of the gate before it
+    /// begins. When it is done it is marked with what `mark` makes of it.
+    pub(crate) async fn do_task<T>(
+        &self,
+        (stage, task): (usize, u64),
+        task_bytes: u64,
+        work: impl Future<Output = Result<T, Fault>>,
+        mark: impl FnOnce(&T) -> Mark,
+    ) -> Result<T, ExecError> {
+        let permit = self.gate.acquire(task_bytes).await;
+        self.observer.event(&Event::TaskStarted { stage, task });
+        let result = work.await;
+        drop(permit);
+        let done = result.map_err(|fault| ExecError::Task { stage, task, fault })?;
+        self.mark(mark(&done));
+        self.observer.event(&Event::TaskDone { stage, task });
+        Ok(done)
     }
 
     /// Hands a mark to the journal, if there is one.

@@ -54,19 +54,9 @@ impl PiecePlace {
         }
     }
 
-    /// The fault of a piece that was read from `stage`'s store and has not its checksum.
-    pub(crate) fn damaged(self, stage: &StageRun) -> Fault {
-        let location =
-            stage.intermediate().map_or_else(|_| String::new(), |s| s.label().to_owned());
-        self.damaged_at(location)
-    }
-
     /// The fault of a piece that was read from `store` and has not its checksum.
-    pub(crate) fn damaged_in(self, store: &Store) -> Fault {
-        self.damaged_at(store.label().to_owned())
-    }
-
-    fn damaged_at(self, location: String) -> Fault {
+    pub(crate) fn damaged(self, store: &Store) -> Fault {
+        let location = store.label().to_owned();
         let Self { key, range: (offset_bytes, length_bytes), written_by } = self;
         Fault::DamagedPiece { written_by, location, key, offset_bytes, length_bytes }
     }

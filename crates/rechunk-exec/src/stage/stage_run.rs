@@ -84,9 +84,7 @@ impl StageRun {
     }
 
     pub(crate) fn intermediate(&self) -> Result<&Store, Fault> {
-        self.run.execution.intermediate.as_ref().ok_or(Fault::Plan {
-            reason: "the plan has an intermediate but there is no store for it".to_owned(),
-        })
+        self.run.intermediate()
     }
 
     /// Bytes of a decoded source chunk.

@@ -92,7 +92,7 @@ async fn piece(
     store.meter().add_decoded_read(Role::Intermediate, wide(input.bytes));
     // No unit is complete before that: what is damaged goes no further.
     let Some(marks) = sum.check(&lane.encoded) else {
-        return Err(place.damaged(stage));
+        return Err(place.damaged(store));
     };
     end_parts(task, input, Brought::Piece(&[], marks))
 }

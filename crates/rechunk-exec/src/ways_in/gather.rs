@@ -145,7 +145,7 @@ async fn take_in(task: &Arc<TaskRun>, fetched: Fetched) -> Result<Taken, Fault> 
                 let piece = piece_checksum::open(&task.stage, &input.region, &lane.encoded);
                 let parts = piece.and_then(|piece| piece.split_at_checked(input.bytes));
                 let Some((elements, marks)) = parts else {
-                    return Err(place.damaged(&task.stage));
+                    return Err(place.damaged(task.stage.intermediate()?));
                 };
                 spread(&task, &input, Brought::Piece(elements, marks))?
             }

@@ -8,10 +8,11 @@ use bytes::Bytes;
 use rechunk_apply::{BlockPiece, TaskOutput, TopTask};
 use rechunk_kernel::{narrow, wide};
 use rechunk_plan::PIECE_CHECKSUM_BYTES;
-use rechunk_store::{Role, StoreError};
+use rechunk_store::{Role, Store, StoreError};
 
 use super::read::cut;
 use super::stage::WindowStage;
+use crate::fill::piece_checksum::Sum;
 use crate::stage::piece_place::{PiecePlace, intermediate_key};
 use crate::{Fault, TaskRange};
 
@@ -23,8 +24,13 @@ pub(super) async fn put(
 ) -> Result<(), Fault> {
     let store = stage.intermediate()?;
     let key = intermediate_key(stage.number, task.ordinal);
+    let tail = |piece: Option<&BlockPiece>, bytes: &[u8]| {
+        let mut sum = sum(stage, stage.number, task, piece);
+        sum.add(bytes);
+        Bytes::copy_from_slice(&sum.to_bytes())
+    };
     let TaskOutput::Block { bytes, .. } = output else {
-        let nothing = vec![Bytes::copy_from_slice(&checksum(stage, task, None, &[]))];
+        let nothing = vec![tail(None, &[])];
         return store.put(&key, nothing).await.map_err(Fault::Intermediate);
     };
     let item_bytes = narrow(stage.work().job.block_form().item_bytes());
@@ -32,13 +38,13 @@ pub(super) async fn put(
     let pieces = stage.work().job.pieces(task);
     let mut parts = Vec::with_capacity(pieces.len().saturating_mul(2));
     if let [piece] = &pieces[..] {
-        let tail = checksum(stage, task, Some(piece), &bytes);
-        parts.extend([Bytes::from(bytes), Bytes::copy_from_slice(&tail)]);
+        let tail = tail(Some(piece), &bytes);
+        parts.extend([Bytes::from(bytes), tail]);
     } else {
         for piece in &pieces {
             let own = cut(&bytes, &task.keep, &piece.bounds, item_bytes)?;
-            let tail = checksum(stage, task, Some(piece), &own);
-            parts.extend([Bytes::from(own), Bytes::copy_from_slice(&tail)]);
+            let tail = tail(Some(piece), &own);
+            parts.extend([Bytes::from(own), tail]);
         }
     }
     store.put(&key, parts).await.map_err(Fault::Intermediate)?;
@@ -67,41 +73,31 @@ pub(super) async fn get(
     let read = store.get_range_into(&place.key, offset, length, length, &mut bytes).await;
     if let Err(error) = read {
         let is_short = error.is_wrong_size() || matches!(error, StoreError::Short { .. });
-        if is_short && is_nothing(stage, task, &place.key).await {
+        let of_nothing = sum(stage, written_in, task, None);
+        if is_short && is_nothing(store, &place.key, of_nothing).await {
             return Ok(None);
         }
         return Err(place.unread(error));
     }
-    let checked = bytes
-        .split_last_chunk::<4>()
-        .is_some_and(|(own, tail)| *tail == checksum(stage, task, Some(piece), own));
-    if !checked {
-        return Err(place.damaged_in(store));
-    }
-    bytes.truncate(bytes.len().saturating_sub(narrow(PIECE_CHECKSUM_BYTES)));
+    let own = sum(stage, written_in, task, Some(piece));
+    let Some(elements) = own.check(&bytes).map(<[u8]>::len) else {
+        return Err(place.damaged(store));
+    };
+    bytes.truncate(elements);
     store.meter().add_decoded_read(Role::Intermediate, wide(bytes.len()));
     Ok(Some(bytes))
 }
 
-/// True if the object of a task says that there is nothing.
-async fn is_nothing(stage: &WindowStage, task: &TopTask, key: &str) -> bool {
-    let Ok(store) = stage.intermediate() else { return false };
+/// True if an object is the checksum `sum` of no bytes.
+async fn is_nothing(store: &Store, key: &str, sum: Sum) -> bool {
     let mut bytes = Vec::new();
     let length = PIECE_CHECKSUM_BYTES;
     let read = store.get_range_into(key, 0, length, length, &mut bytes).await;
-    read.is_ok() && bytes == checksum(stage, task, None, &[])
+    read.is_ok() && bytes == sum.to_bytes()
 }
 
-/// Checksum of a piece in its place; of a task that has nothing, `None`.
-fn checksum(
-    stage: &WindowStage,
-    task: &TopTask,
-    piece: Option<&BlockPiece>,
-    bytes: &[u8],
-) -> [u8; 4] {
-    let plan = crc32c::crc32c(stage.run.execution.plan.fingerprint.as_bytes());
-    let task = crc32c::crc32c_append(plan, &task.ordinal.to_le_bytes());
+/// Checksum of the place of a piece; `None`: of a task that has nothing.
+fn sum(stage: &WindowStage, written_in: usize, task: &TopTask, piece: Option<&BlockPiece>) -> Sum {
     let number = piece.map_or(u64::MAX, |piece| piece.reduction);
-    let place = crc32c::crc32c_append(task, &number.to_le_bytes());
-    crc32c::crc32c_append(place, bytes).to_le_bytes()
+    Sum::of(&stage.run.execution.plan, written_in, &[task.ordinal, number])
 }

@@ -12,7 +12,7 @@ use crate::Fault;
 use crate::units::frame::buffer_bytes;
 
 /// Pieces that are read ahead of the one that is added.
-pub(super) const AHEAD: usize = 2;
+const AHEAD: usize = 2;
 
 /// Runs pull task `number`.
 pub(super) async fn run(stage: &Arc<WindowStage>, number: u64) -> Result<(), Fault> {

@@ -1,7 +1,7 @@
 //! Reads a window of a source, and fills it beyond the border.
 
 use rechunk_apply::{AxisWindow, VoxelBox, fill_padded};
-use rechunk_array::{Array, RegionError, RegionOptions, RegionRead};
+use rechunk_array::{Array, ArrayError, RegionError, RegionOptions, RegionRead};
 use rechunk_grid::Region;
 use rechunk_plan::{ApplyWork, MissingChunks};
 
@@ -33,8 +33,8 @@ pub(super) async fn window(
         }
         (counts.found, counts.missing) = (counts.found + own.found, counts.missing + own.missing);
     }
-    if bounds.to_region().is_some_and(|region| region.shape == lengths && is_inside(&region, shape))
-    {
+    let is_inside = |region: Region| Region::whole(shape).contains(&region);
+    if bounds.to_region().is_some_and(is_inside) {
         return Ok(read);
     }
     let elements = bounds.shape().iter().product();
@@ -42,10 +42,6 @@ pub(super) async fn window(
     let filled = fill_padded(&read, &windows, constant, &mut padded);
     filled.map_err(|error| Fault::Plan { reason: error.to_string() })?;
     Ok(padded)
-}
-
-fn is_inside(region: &Region, shape: &[u64]) -> bool {
-    (0..region.rank()).all(|axis| region.end(axis) <= shape[axis])
 }
 
 /// Reads the parts of a source that the windows need into `read`, where they lie one after the
@@ -81,7 +77,7 @@ async fn parts(
             frame::copy(item_bytes, &place, (&part, &own), (&mut *read, &all), 1)?;
             found
         };
-        let found = found.map_err(source_fault)?;
+        let found = found.map_err(region_fault(Fault::Source))?;
         (sum.found, sum.missing) = (sum.found + found.found, sum.missing + found.missing);
     }
     Ok(sum)
@@ -115,18 +111,10 @@ pub(super) fn cut(
     Ok(part)
 }
 
-/// The fault of a source whose region could not be read.
-fn source_fault(error: RegionError) -> Fault {
-    match error {
-        RegionError::Chunk(error) => Fault::Source(error),
-        error => Fault::Plan { reason: error.to_string() },
-    }
-}
-
-/// The fault of a target whose region could not be read or written.
-pub(super) fn target_fault(error: RegionError) -> Fault {
-    match error {
-        RegionError::Chunk(error) => Fault::Target(error),
+/// The fault of a region that could not be read or written; `of_chunk` makes it of a chunk's.
+pub(super) fn region_fault(of_chunk: fn(ArrayError) -> Fault) -> impl Fn(RegionError) -> Fault {
+    move |error| match error {
+        RegionError::Chunk(error) => of_chunk(error),
         error => Fault::Plan { reason: error.to_string() },
     }
 }

@@ -14,9 +14,6 @@ use crate::stage::context::RunContext;
 use crate::task_range::TaskRange;
 use crate::{Event, Fault};
 
-/// Byte order of this machine.
-const NATIVE: Endian = if cfg!(target_endian = "big") { Endian::Big } else { Endian::Little };
-
 /// A stage of an apply that is run.
 #[derive(Debug)]
 pub(crate) struct WindowStage {
@@ -48,7 +45,7 @@ impl WindowStage {
         let fill = spec
             .fill_value
             .as_ref()
-            .map_or_else(|| vec![0; item_bytes], |fill| fill.stored(data_type, NATIVE));
+            .map_or_else(|| vec![0; item_bytes], |fill| fill.stored(data_type, Endian::NATIVE));
         let cpu = CpuPool::new(execution.plan.threads)?;
         let tasks = execution.tasks_of(number);
         let work = Arc::new(*work);
@@ -68,9 +65,7 @@ impl WindowStage {
     }
 
     pub(crate) fn intermediate(&self) -> Result<&Store, Fault> {
-        self.run.execution.intermediate.as_ref().ok_or(Fault::Plan {
-            reason: "the plan has an intermediate but there is no store for it".to_owned(),
-        })
+        self.run.intermediate()
     }
 
     /// Tells that so many bytes are finished.

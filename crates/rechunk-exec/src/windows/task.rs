@@ -13,7 +13,7 @@ use super::read::{cut, is_left_out, window};
 use super::stage::WindowStage;
 use super::window_op::{WindowCall, WindowInput};
 use super::{block, write};
-use crate::Fault;
+use crate::{Fault, cpu};
 
 /// Runs task `number`.
 pub(super) async fn run(stage: &Arc<WindowStage>, number: u64) -> Result<(), Fault> {
@@ -61,12 +61,11 @@ async fn windows(stage: &WindowStage, bounds: &VoxelBox) -> Result<Option<Inputs
 fn compute(
     stage: &WindowStage,
     number: u64,
-    read: Option<(VoxelBox, Inputs)>,
+    mut read: Option<(VoxelBox, Inputs)>,
     runtime: &Handle,
 ) -> Result<TaskOutput, Fault> {
     let job = &stage.work().job;
     let task = job.task(number);
-    let mut read = read;
     let mut call = |tile: &BottomTile| -> Result<OpOutput, Fault> {
         let inputs = match &mut read {
             // The only call of a task takes all of it.
@@ -114,11 +113,8 @@ fn call_op(
     let call = WindowCall { task, tile, inputs: &inputs };
     let op = &stage.windows().op;
     let result = catch_unwind(AssertUnwindSafe(|| op.run(&call)));
-    let result = result.unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-        Err(format!("it panicked: {}", text.unwrap_or_else(|| "no message".to_owned())))
-    });
+    let result = result
+        .unwrap_or_else(|panic| Err(format!("it panicked: {}", cpu::message(panic.as_ref()))));
     result.map_err(|reason| {
         let reason = format!("task {}, box {}: {reason}", task.ordinal, box_text(&tile.task_box));
         Fault::Op { name: name_of(stage), reason }

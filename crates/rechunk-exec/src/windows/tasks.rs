@@ -8,8 +8,9 @@ use tracing::Instrument;
 
 use super::stage::WindowStage;
 use super::{pull, task};
+use crate::ExecError;
 use crate::journal::{DoneSet, Mark};
-use crate::{Event, ExecError, Fault};
+use crate::tasks::flatten;
 
 /// Runs the tasks of a stage that are to be done and are not. If one fails, or if this future is
 /// dropped, those that run are dropped too.
@@ -20,30 +21,23 @@ pub(crate) async fn run_tasks(stage: &Arc<WindowStage>, done: &DoneSet) -> Resul
         if running.len() >= at_once
             && let Some(ended) = running.join_next().await
         {
-            ended.unwrap_or_else(|error| lost(&error))?;
+            flatten(ended)?;
         }
         running.spawn(one(Arc::clone(stage), task).in_current_span());
     }
     while let Some(ended) = running.join_next().await {
-        ended.unwrap_or_else(|error| lost(&error))?;
+        flatten(ended)?;
     }
     Ok(())
 }
 
-fn lost(error: &tokio::task::JoinError) -> Result<(), ExecError> {
-    Err(ExecError::Run(Fault::Cpu { reason: format!("a task was lost: {error}") }))
-}
-
 async fn one(stage: Arc<WindowStage>, task: u64) -> Result<(), ExecError> {
-    let permit = stage.run.gate.acquire(stage.stage().task_bytes).await;
-    stage.run.observer.event(&Event::TaskStarted { stage: stage.number, task });
-    let result = match stage.stage().kernel {
-        Kernel::Combine(_) => pull::run(&stage, task).await,
-        Kernel::Op(_) | Kernel::Copy(_) | Kernel::Reduce(_) => task::run(&stage, task).await,
+    let work = async {
+        match stage.stage().kernel {
+            Kernel::Combine(_) => pull::run(&stage, task).await,
+            Kernel::Op(_) | Kernel::Copy(_) | Kernel::Reduce(_) => task::run(&stage, task).await,
+        }
     };
-    drop(permit);
-    result.map_err(|fault| ExecError::Task { stage: stage.number, task, fault })?;
-    stage.run.mark(Mark::task(stage.number, task));
-    stage.run.observer.event(&Event::TaskDone { stage: stage.number, task });
-    Ok(())
+    let mark = |(): &()| Mark::task(stage.number, task);
+    stage.run.do_task((stage.number, task), stage.stage().task_bytes, work, mark).await
 }

@@ -5,7 +5,7 @@ use rechunk_array::RegionOptions;
 use rechunk_grid::Region;
 use rechunk_kernel::wide;
 
-use super::read::target_fault;
+use super::read::region_fault;
 use super::stage::WindowStage;
 use crate::units::frame::{self, Frame, buffer_bytes};
 use crate::{Fault, Sink};
@@ -35,7 +35,7 @@ pub(super) async fn out(
     match &stage.run.execution.sink {
         Sink::Write(target) => {
             let written = target.write_region(&region, elements, &options(stage)).await;
-            written.map_err(target_fault)?;
+            written.map_err(region_fault(Fault::Target))?;
         }
         Sink::Compare(_) => {
             let there = before(stage, &region).await?;
@@ -54,6 +54,6 @@ pub(super) async fn before(stage: &WindowStage, region: &Region) -> Result<Vec<u
     let target = stage.run.execution.sink.array();
     let mut there = vec![0; buffer_bytes(region.elements(), stage.item_bytes)?];
     let read = target.read_region_into(region, &mut there, &options(stage)).await;
-    read.map_err(target_fault)?;
+    read.map_err(region_fault(Fault::Target))?;
     Ok(there)
 }
