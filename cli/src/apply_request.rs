@@ -2,12 +2,11 @@
 
 use rechunk::{
     ApplyRequest, Boundary, CommandSpec, CopyRequest, Error, Expand, FileFormat, Format,
-    LevelRequest, MissingChunks, Mode, OperationRequest, Pads, Returns, Round, WordError,
-    WriteEmpty,
+    LevelRequest, MissingChunks, Mode, OperationRequest, Pads, Returns, Round, WriteEmpty,
 };
 
 use crate::args::{ApplyArgs, BoxArgs, OperationArgs};
-use crate::request::{axes, bytes, duration, planning, raw, source_format, usage};
+use crate::request::{axes, bytes, duration, parsed, planning, raw, source_format, usage};
 
 /// The request of an apply.
 pub(crate) fn of_apply(args: &ApplyArgs) -> Result<CopyRequest, Error> {
@@ -28,10 +27,10 @@ pub(crate) fn of_apply(args: &ApplyArgs) -> Result<CopyRequest, Error> {
     let mut request = CopyRequest::new(source, target);
     let options = &args.target_options;
     request.chunks = options.chunks.parse()?;
-    request.shards = options.shards.as_deref().map(str::parse).transpose()?;
+    request.shards = parsed(options.shards.as_deref())?;
     request.format = options.format.as_deref().and_then(Format::from_name);
-    request.codec = options.codec.as_deref().map(str::parse).transpose()?;
-    request.cast = options.cast.as_deref().map(str::parse).transpose()?;
+    request.codec = parsed(options.codec.as_deref())?;
+    request.cast = parsed(options.cast.as_deref())?;
     request.write_empty = WriteEmpty::from_name(&options.write_empty).unwrap_or_default();
     request.axes = axes(options.axes.as_deref());
     request.raw = raw(&options.raw)?;
@@ -111,7 +110,7 @@ fn of_boxes(apply: &mut ApplyRequest, args: &BoxArgs) -> Result<(), Error> {
     apply.bottom.blend = pads("--blend", args.blend.as_deref())?;
     apply.bottom.mode = mode(&args.blend_mode)?;
     apply.levels = args.level.iter().map(|text| level(text)).collect::<Result<_, Error>>()?;
-    apply.region = args.region.as_deref().map(str::parse).transpose()?;
+    apply.region = parsed(args.region.as_deref())?;
     apply.expand = match args.expand.as_str() {
         "voxel" => Expand::Voxel,
         "array-chunk" => Expand::ArrayChunk,
@@ -122,18 +121,14 @@ fn of_boxes(apply: &mut ApplyRequest, args: &BoxArgs) -> Result<(), Error> {
     apply.shrink = args.shrink;
     apply.auto_divide = args.auto_divide;
     apply.gap = pads("--gap", args.gap.as_deref())?;
-    apply.reduce_max = args.reduce_max.as_deref().map(str::parse).transpose()?;
+    apply.reduce_max = parsed(args.reduce_max.as_deref())?;
     apply.direct = args.direct;
     apply.clip = !args.no_clip;
     Ok(())
 }
 
 fn pads(option: &str, text: Option<&str>) -> Result<Option<Pads>, Error> {
-    let parse = |text: &str| {
-        let parsed: Result<Pads, WordError> = text.parse();
-        parsed.map_err(|error| Error::from(error).given_to(option))
-    };
-    text.map(parse).transpose()
+    parsed(text).map_err(|error| error.given_to(option))
 }
 
 fn mode(text: &str) -> Result<Mode, Error> {

@@ -146,7 +146,7 @@ pub(crate) fn copy(
 }
 
 /// Reads the value of an option, if it was given.
-fn parsed<T: FromStr<Err = WordError>>(text: Option<&str>) -> Result<Option<T>, Error> {
+pub(crate) fn parsed<T: FromStr<Err = WordError>>(text: Option<&str>) -> Result<Option<T>, Error> {
     Ok(text.map(str::parse).transpose()?)
 }
 

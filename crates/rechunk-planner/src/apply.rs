@@ -51,6 +51,15 @@ pub struct ApplyPlanRequest<'a> {
     pub calls_at_once: Option<u32>,
 }
 
+impl ApplyPlanRequest<'_> {
+    /// Bytes of an element and layout of each source.
+    fn sources(&self) -> impl Iterator<Item = (u64, &Side)> {
+        let first = (self.request.item_bytes, &self.request.source);
+        let others = self.others.iter().map(|other| (other.item_bytes, &other.side));
+        std::iter::once(first).chain(others)
+    }
+}
+
 /// Plans an apply. The counts of what it reads are exact but for [`Boundary::Wrap`], and for
 /// sources that are stored as they are.
 pub fn plan_apply(asked: &ApplyPlanRequest<'_>) -> Result<Planned, PlanError> {
@@ -124,9 +133,7 @@ fn written_bytes(side: &Side, item_bytes: u64, part_bytes: u64) -> u64 {
 impl<'a> Sizes<'a> {
     fn new(asked: &'a ApplyPlanRequest<'a>) -> Self {
         let request = asked.request;
-        let sources = std::iter::once((request.item_bytes, &request.source))
-            .chain(asked.others.iter().map(|other| (other.item_bytes, &other.side)));
-        let read = sources.clone().map(|(item, side)| read_bytes(side, item)).max().unwrap_or(0);
+        let read = asked.sources().map(|(item, side)| read_bytes(side, item)).max().unwrap_or(0);
         let parts =
             request.target_uploads().map_or(0, |sent| sent.log_part_bytes.saturating_mul(2));
         let written = written_bytes(&request.target, asked.job.data_type().item_bytes(), parts);
@@ -137,7 +144,7 @@ impl<'a> Sizes<'a> {
             fixed_bytes: fixed_bytes(request),
             chunks_at_once: CHUNKS_AT_ONCE[usize::from(is_late)],
             chunk_bytes: read.max(written),
-            source_item_bytes: sources.map(|(item, _)| item).fold(0, u64::saturating_add),
+            source_item_bytes: asked.sources().map(|(item, _)| item).fold(0, u64::saturating_add),
         }
     }
 
@@ -373,10 +380,8 @@ impl<'a> Sizes<'a> {
 
     fn source_traffic(&self, reads: Reads) -> Result<RoleEstimate, ApplyError> {
         let request = self.asked.request;
-        let sources = std::iter::once((request.item_bytes, &request.source))
-            .chain(self.asked.others.iter().map(|other| (other.item_bytes, &other.side)));
         let mut sum = RoleEstimate::default();
-        for (item_bytes, side) in sources {
+        for (item_bytes, side) in self.asked.sources() {
             let count = |chunk: &[u64]| {
                 let grid = SourceGrid { shape: request.shape.clone(), chunk: chunk.to_vec() };
                 let found = self.asked.job.source_reads(&grid)?;

@@ -83,7 +83,7 @@ impl Job {
     /// Report of the plan before it is run.
     pub fn plan_report(&self) -> Report {
         Report {
-            apply: ApplyReport::of(&self.planned.plan, None),
+            apply: ApplyReport::of(&self.planned.plan),
             growth: self.growth.clone(),
             more_memory: self.more_memory.clone(),
             notes: self.notes.clone(),

@@ -48,7 +48,7 @@ async fn plan_as_declared(
     source: OpenArray,
     stores: Stores,
 ) -> Result<Job, Error> {
-    if request.apply.as_ref().is_some_and(|apply| apply.update) {
+    if request.is_update() {
         return Box::pin(Job::plan_update(request, source, stores)).await;
     }
     if request.placement.is_none() {

@@ -149,6 +149,11 @@ impl CopyRequest {
             || placed.is_some_and(Placement::names_axes)
     }
 
+    /// Whether results go into the array that is at the target.
+    pub(crate) fn is_update(&self) -> bool {
+        self.apply.as_ref().is_some_and(|apply| apply.update)
+    }
+
     /// The version that a new N5 container says.
     pub(crate) fn n5_version(&self) -> N5Version {
         self.n5_version.as_deref().map_or(N5Version::DEFAULT, N5Version::from_text)

@@ -9,7 +9,6 @@ use rechunk_exec::Observer;
 use rechunk_store::Role;
 use tokio_util::sync::CancellationToken;
 
-use crate::apply::ApplyReport;
 use crate::around::Around;
 use crate::complete::is_result_of;
 use crate::gzip_file::unpack;
@@ -245,8 +244,9 @@ impl Job {
         let mut report = self.plan_report();
         report.traffic = Some(self.stores.meter().traffic());
         report.memory = report.memory.with_peak();
-        let calls = self.applied.as_ref().map(|applied| applied.calls.load(Ordering::Relaxed));
-        report.apply = ApplyReport::of(&self.planned.plan, calls);
+        if let (Some(report), Some(applied)) = (&mut report.apply, &self.applied) {
+            report.op_calls = applied.calls.load(Ordering::Relaxed);
+        }
         report.elapsed_seconds = Some(started.elapsed().as_secs_f64());
         report
     }

@@ -52,8 +52,7 @@ impl Job {
             saved.request.temp = Some(temp.to_owned());
         }
         saved.request.planning.candidates = false; // the saved plan is taken, whatever others cost
-        let updates = saved.request.apply.as_ref().is_some_and(|apply| apply.update);
-        let is_new = saved.request.placement.is_none() && !updates;
+        let is_new = saved.request.placement.is_none() && !saved.request.is_update();
         let sampled = saved.sampled.take().filter(|_| is_new);
         let mut job = match sampled {
             Some(sampled) => Box::pin(Self::as_planned(&saved, sampled, stores)).await?,

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rechunk_apply::OpOutput;
-use rechunk_exec::{WindowCall, WindowOp};
-use rechunk_grid::{DataType, Region};
+use rechunk_apply::{OpOutput, VoxelBox};
+use rechunk_exec::{WindowCall, WindowInput, WindowOp};
+use rechunk_grid::{DataType, Region, buffer_bytes};
 use rechunk_ops::{BoxView, Operation, Outcome, TaskContext};
 use rechunk_plan::OpSpec;
 
@@ -27,18 +27,37 @@ pub(super) struct NamedOp {
 impl NamedOp {
     /// The operation as a plan names it.
     pub(super) fn spec(&self) -> OpSpec {
-        let identity = ("identity".to_owned(), self.operation.identity());
-        let cast = self.cast.as_ref().map(|cast| ("cast".to_owned(), cast.identity()));
-        let settings: BTreeMap<_, _> = [identity].into_iter().chain(cast).collect();
-        OpSpec { name: self.operation.name().to_owned(), settings }
+        spec_of(self.operation.as_ref(), self.cast.as_deref())
     }
+}
+
+/// An operation, with a cast of its results, as a plan names it.
+pub(super) fn spec_of(operation: &dyn Operation, cast: Option<&dyn Operation>) -> OpSpec {
+    let identity = ("identity".to_owned(), operation.identity());
+    let cast = cast.map(|cast| ("cast".to_owned(), cast.identity()));
+    let settings: BTreeMap<_, _> = [identity].into_iter().chain(cast).collect();
+    OpSpec { name: operation.name().to_owned(), settings }
+}
+
+/// Place of the box `bounds` in its array, of which `keep` is looked at.
+pub(super) fn context(bounds: &VoxelBox, keep: &VoxelBox) -> TaskContext {
+    let start = keep.axes.iter().zip(&bounds.axes);
+    let start = start.map(|(keep, bounds)| keep.start.abs_diff(bounds.start)).collect();
+    TaskContext::whole(&bounds.shape())
+        .at(bounds.axes.iter().map(|span| span.start).collect())
+        .keeping(Region::new(start, keep.shape()))
+}
+
+/// A window as operations take it.
+pub(super) fn view<'a>(input: &WindowInput<'a>) -> BoxView<'a> {
+    BoxView::new(input.data_type, input.shape, input.bytes)
 }
 
 /// Elements of a box; zeros.
 fn zeros(shape: &[u64], data_type: DataType) -> Result<Vec<u8>, String> {
-    let bytes = shape.iter().try_fold(data_type.item_bytes(), |n, &extent| n.checked_mul(extent));
-    let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok());
-    bytes.map(|bytes| vec![0; bytes]).ok_or_else(|| "a box is too large".to_owned())
+    buffer_bytes(shape, data_type)
+        .map(|bytes| vec![0; bytes])
+        .ok_or_else(|| "a box is too large".to_owned())
 }
 
 impl WindowOp for NamedOp {
@@ -48,18 +67,9 @@ impl WindowOp for NamedOp {
 
     fn run(&self, call: &WindowCall<'_>) -> Result<OpOutput, String> {
         self.calls.fetch_add(1, Ordering::Relaxed);
-        let inputs: Vec<BoxView<'_>> = call
-            .inputs
-            .iter()
-            .map(|input| BoxView::new(input.data_type, input.shape, input.bytes))
-            .collect();
+        let inputs: Vec<BoxView<'_>> = call.inputs.iter().map(view).collect();
         let tile = call.tile;
-        let start = tile.keep.axes.iter().zip(&tile.padded.axes);
-        let start = start.map(|(keep, padded)| keep.start.abs_diff(padded.start)).collect();
-        let origin = tile.padded.axes.iter().map(|span| span.start).collect();
-        let context = TaskContext::whole(&tile.padded.shape())
-            .at(origin)
-            .keeping(Region::new(start, tile.keep.shape()));
+        let context = context(&tile.padded, &tile.keep);
         let shape = tile.padded.shape();
         let mut out = zeros(&shape, self.computed)?;
         let text = |error: rechunk_ops::OpError| error.to_string();

@@ -19,9 +19,6 @@ use crate::Error;
 use crate::open::{OpenArray, open_array};
 use crate::request::CopyRequest;
 
-/// Byte order of this machine.
-const NATIVE: Endian = if cfg!(target_endian = "big") { Endian::Big } else { Endian::Little };
-
 /// An apply whose operation is built and whose further sources are open.
 #[derive(Debug, Clone)]
 pub(crate) struct Opened {
@@ -37,8 +34,9 @@ pub(crate) struct Opened {
     /// Calls of the operation that this process has made.
     pub calls: Arc<AtomicU64>,
     /// Ends programs that run.
-    cancel: Arc<AtomicBool>,
-    constants: Vec<Vec<u8>>,
+    pub cancel: Arc<AtomicBool>,
+    /// One element of each source, in native byte order, for voxels beyond its border.
+    pub constants: Vec<Vec<u8>>,
 }
 
 /// Computation of an operation.
@@ -168,40 +166,6 @@ impl Opened {
         }))
     }
 
-    /// Builds the statistic of a request.
-    pub(crate) fn of_statistic(request: &CopyRequest, source: &OpenArray) -> Result<Self, Error> {
-        let missing = || Error::Usage { message: "there is no operation".to_owned(), hint: None };
-        let apply = request.apply.as_ref().ok_or_else(missing)?;
-        let OperationRequest::Named { name, settings } = &apply.operation else {
-            return Err(missing());
-        };
-        let operation = operation(name, settings).map_err(Error::operation)?;
-        let computed = source.spec().data_type;
-        operation.check_types(&[computed]).map_err(Error::operation)?;
-        let calls = Arc::new(AtomicU64::new(0));
-        let op = NamedOp {
-            operation: Arc::clone(&operation),
-            cast: None,
-            computed,
-            output: computed,
-            calls: Arc::clone(&calls),
-        };
-        let mut request = (**apply).clone();
-        request.direct = true; // there is nothing to combine
-        Ok(Self {
-            constants: vec![constant(source, request.constant.as_deref())?],
-            request,
-            work: Work::Named(operation),
-            types: vec![computed],
-            cancel: Arc::new(AtomicBool::new(false)),
-            spec: op.spec(),
-            op: Arc::new(op),
-            others: Vec::new(),
-            output: computed,
-            calls,
-        })
-    }
-
     /// The source, as an array of results: the target is specified by it.
     pub(crate) fn results(&self, source: &OpenArray) -> Result<OpenArray, Error> {
         as_results(source, self.output)
@@ -223,12 +187,12 @@ impl Opened {
 }
 
 /// One element for voxels beyond a source, in native byte order: `text`, or its fill value.
-fn constant(source: &OpenArray, text: Option<&str>) -> Result<Vec<u8>, Error> {
+pub(super) fn constant(source: &OpenArray, text: Option<&str>) -> Result<Vec<u8>, Error> {
     let spec = source.spec();
     let Some(text) = text else {
         return Ok(spec.fill_value.as_ref().map_or_else(
             || vec![0; usize::try_from(spec.data_type.item_bytes()).unwrap_or(0)],
-            |fill| fill.stored(spec.data_type, NATIVE),
+            |fill| fill.stored(spec.data_type, Endian::NATIVE),
         ));
     };
     rechunk_ops::element(text, spec.data_type).map_err(|_| Error::Usage {

@@ -42,8 +42,8 @@ pub struct ApplyReport {
 pub type LevelReport = LevelSummary;
 
 impl ApplyReport {
-    /// The apply of a plan, if it is one; `calls` were made.
-    pub(crate) fn of(plan: &Plan, calls: Option<u64>) -> Option<Self> {
+    /// The apply of a plan, if it is one.
+    pub(crate) fn of(plan: &Plan) -> Option<Self> {
         let work = plan.apply.as_ref()?;
         let job = &work.job;
         let summary = job.summary().ok()?;
@@ -57,7 +57,7 @@ impl ApplyReport {
         };
         Some(Self {
             op: op.unwrap_or_default(),
-            op_calls: calls.unwrap_or(counts.op_calls),
+            op_calls: counts.op_calls,
             planned_op_calls: counts.op_calls,
             read_amplification: read_amplification(plan, job, work.reads),
             work_amplification: summary.work_amplification,

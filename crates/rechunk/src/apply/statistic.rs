@@ -6,15 +6,16 @@ use std::time::Instant;
 
 use rechunk_apply::OpOutput;
 use rechunk_exec::{Execution, Observer, Sink, WindowCall, WindowOp, run};
-use rechunk_grid::{DataType, Region, WriteEmpty};
-use rechunk_ops::{BoxView, Operation, Output, Partial, TaskContext};
+use rechunk_grid::{DataType, WriteEmpty};
+use rechunk_ops::{Operation, Output, Partial, operation};
 use rechunk_plan::{OpSpec, Plan};
 use rechunk_store::{Meter, Stores, Traffic};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use super::opened::Work;
-use super::{ApplyReport, Opened};
+use super::named::{context, spec_of, view};
+use super::opened::{Work, constant};
+use super::{ApplyReport, Opened, OperationRequest};
 use crate::open::{OpenArray, open_array};
 use crate::plan_request::plan_request;
 use crate::report::{MemoryReport, PlanReport};
@@ -62,15 +63,9 @@ impl WindowOp for Measuring {
             return Err("is no statistic".to_owned());
         };
         let [input] = call.inputs else { return Err("takes one source".to_owned()) };
-        let tile = call.tile;
-        let start = tile.keep.axes.iter().zip(&tile.read.axes);
-        let start = start.map(|(keep, read)| keep.start.abs_diff(read.start)).collect();
-        let context = TaskContext::whole(input.shape)
-            .at(tile.read.axes.iter().map(|span| span.start).collect())
-            .keeping(Region::new(start, tile.keep.shape()));
+        let context = context(&call.tile.read, &call.tile.keep);
         let text = |error: rechunk_ops::OpError| error.to_string();
-        let view = BoxView::new(input.data_type, input.shape, input.bytes);
-        let part = statistic.measure(&view, &context).map_err(text)?;
+        let part = statistic.measure(&view(input), &context).map_err(text)?;
         let mut sum = self.sum.lock().unwrap_or_else(PoisonError::into_inner);
         match sum.as_mut() {
             Some(sum) => statistic.merge(sum, &part).map_err(text)?,
@@ -78,6 +73,43 @@ impl WindowOp for Measuring {
         }
         Ok(OpOutput::Skip)
     }
+}
+
+/// The statistic of a request, and the sum of what it measures.
+fn opened(request: &CopyRequest, source: &OpenArray) -> Result<(Opened, Arc<Measuring>), Error> {
+    let missing = || Error::Usage { message: "there is no operation".to_owned(), hint: None };
+    let apply = request.apply.as_ref().ok_or_else(missing)?;
+    let OperationRequest::Named { name, settings } = &apply.operation else {
+        return Err(missing());
+    };
+    let operation = operation(name, settings).map_err(Error::operation)?;
+    if !matches!(operation.output(), Output::Statistic(_)) {
+        return Err(Error::Usage { message: format!("`{name}` is no statistic"), hint: None });
+    }
+    let output = source.spec().data_type;
+    operation.check_types(&[output]).map_err(Error::operation)?;
+    let (spec, calls) = (spec_of(operation.as_ref(), None), Arc::default());
+    let measuring = Arc::new(Measuring {
+        operation: Arc::clone(&operation),
+        spec: spec.clone(),
+        sum: Mutex::new(None),
+        calls: Arc::clone(&calls),
+    });
+    let mut request = (**apply).clone();
+    request.direct = true; // there is nothing to combine
+    let opened = Opened {
+        constants: vec![constant(source, request.constant.as_deref())?],
+        request,
+        work: Work::Named(operation),
+        op: Arc::clone(&measuring) as _,
+        spec,
+        others: Vec::new(),
+        output,
+        types: vec![output],
+        calls,
+        cancel: Arc::default(),
+    };
+    Ok((opened, measuring))
 }
 
 /// Computes the statistic that `request` asks for; its target is not looked at. Nothing is
@@ -134,19 +166,25 @@ async fn measured(
     let started = Instant::now();
     let stores = stores.with_meter(&Meter::new());
     let source = open_array(&request.source, &request.open_options(), &stores).await?;
-    let applied = Opened::of_statistic(request, &source)?;
+    let (applied, measuring) = opened(request, &source)?;
     let layout = Arc::clone(source.array.layout());
     let ratio = sample_ratio(&source).await?;
     let plan_request = plan_request(request, &source, &layout, ratio, &stores)?;
     let (planned, _) = applied.plan(&plan_request, source.spec(), None)?;
     let value = match of_run {
-        Some(of_run) => Box::pin(value(&applied, &source, &planned.plan, of_run)).await?,
+        Some(of_run) => {
+            Box::pin(run_plan(&applied, &source, &planned.plan, of_run)).await?;
+            measuring.finish(source.spec().data_type)?
+        }
         None => serde_json::Value::Null,
     };
-    let calls = applied.calls.load(Ordering::Relaxed);
+    let mut apply = ApplyReport::of(&planned.plan);
+    if let Some(apply) = apply.as_mut().filter(|_| !value.is_null()) {
+        apply.op_calls = applied.calls.load(Ordering::Relaxed);
+    }
     Ok(StatisticReport {
         statistic: value,
-        apply: ApplyReport::of(&planned.plan, Some(calls)),
+        apply,
         plan: PlanReport::new(&planned.plan),
         estimate: planned.plan.estimate.clone(),
         traffic: stores.meter().traffic(),
@@ -155,24 +193,25 @@ async fn measured(
     })
 }
 
-/// Runs the plan, and merges what its calls have measured.
-async fn value(
+impl Measuring {
+    /// The value of all that was measured, of elements of this type.
+    fn finish(&self, data_type: DataType) -> Result<serde_json::Value, Error> {
+        let sum = self.sum.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Output::Statistic(statistic) = self.operation.output() else {
+            return Err(Error::Usage { message: "it is no statistic".to_owned(), hint: None });
+        };
+        let sum = sum.map_or_else(|| statistic.empty(data_type), Ok);
+        sum.and_then(|sum| statistic.finish(&sum)).map_err(Error::operation)
+    }
+}
+
+/// Runs the plan of a statistic.
+async fn run_plan(
     applied: &Opened,
     source: &OpenArray,
     plan: &Plan,
-    of_run: (Arc<dyn Observer>, CancellationToken),
-) -> Result<serde_json::Value, Error> {
-    let Work::Named(operation) = applied.work.clone() else {
-        return Err(Error::Usage { message: "a program is no statistic".to_owned(), hint: None });
-    };
-    let measuring = Arc::new(Measuring {
-        operation,
-        spec: applied.spec.clone(),
-        sum: Mutex::new(None),
-        calls: Arc::clone(&applied.calls),
-    });
-    let mut windows = applied.windows(|other| other.array.clone());
-    windows.op = Arc::clone(&measuring) as _;
+    (observer, cancel): (Arc<dyn Observer>, CancellationToken),
+) -> Result<(), Error> {
     let execution = Execution {
         plan: plan.clone(),
         tasks: None,
@@ -184,19 +223,11 @@ async fn value(
         in_place: false,
         list_after_missing: None,
         ops: Vec::new(),
-        windows: Some(windows),
+        windows: Some(applied.windows(|other| other.array.clone())),
     };
-    let total = plan.task_count();
-    let (observer, cancel) = of_run;
     let outcome = run(Arc::new(execution), None, observer, cancel).await;
-    outcome.map_err(|source| {
+    outcome.map(drop).map_err(|source| {
         let (done, resumed, hint) = (0, 0, None);
-        Error::Run { done, resumed, total, hint, source: Box::new(source) }
-    })?;
-    let sum = measuring.sum.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let Output::Statistic(statistic) = measuring.operation.output() else {
-        return Err(Error::Usage { message: "it is no statistic".to_owned(), hint: None });
-    };
-    let sum = sum.map_or_else(|| statistic.empty(source.spec().data_type), Ok);
-    sum.and_then(|sum| statistic.finish(&sum)).map_err(Error::operation)
+        Error::Run { done, resumed, total: plan.task_count(), hint, source: Box::new(source) }
+    })
 }

@@ -6,13 +6,13 @@ use rechunk_grid::Region;
 use rechunk_store::Stores;
 
 use super::Opened;
-use crate::growth::{Growth, open_existing};
+use crate::growth::{Growth, decided_option, open_existing};
 use crate::job::Job;
 use crate::open::OpenArray;
 use crate::place::begun_growth;
 use crate::request::CopyRequest;
 use crate::specified::Specified;
-use crate::{ChunkSpec, Error, format_shape};
+use crate::{Error, format_shape};
 
 impl Job {
     /// Plans an apply into the array at the target, which keeps its shape, chunks and codecs.
@@ -65,16 +65,10 @@ impl Job {
 
 /// Refuses what the target has decided already.
 fn check_options(request: &CopyRequest) -> Result<(), Error> {
-    let given = [
-        ("chunks", request.chunks != ChunkSpec::Keep),
-        ("shards", request.shards.is_some()),
-        ("codec", request.codec.is_some()),
-        ("format", request.format.is_some()),
-        ("cast", request.cast.is_some()),
-    ];
-    match given.iter().find(|(_, is_given)| *is_given) {
+    let cast = request.cast.as_ref().map(|_| "a cast");
+    match decided_option(request).or(cast) {
         None => Ok(()),
-        Some((option, _)) => Err(Error::Usage {
+        Some(option) => Err(Error::Usage {
             message: format!("an update keeps what the target has: {option} cannot be given"),
             hint: Some("leave it out".into()),
         }),

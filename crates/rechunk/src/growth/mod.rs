@@ -92,8 +92,8 @@ pub(crate) struct Grown {
     pub change: Change,
 }
 
-/// Refuses what the target has decided already.
-pub(crate) fn check_request(request: &CopyRequest, placement: &Placement) -> Result<(), Error> {
+/// An option that is given, though a target that exists has decided it already.
+pub(crate) fn decided_option(request: &CopyRequest) -> Option<&'static str> {
     let given = [
         ("--chunks", request.chunks != ChunkSpec::Keep),
         ("--shards", request.shards.is_some()),
@@ -103,9 +103,14 @@ pub(crate) fn check_request(request: &CopyRequest, placement: &Placement) -> Res
         ("--n5-version", request.n5_version.is_some()),
         ("--separator", request.separator.is_some()),
     ];
-    match given.iter().find(|(_, is_given)| *is_given) {
+    given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
+}
+
+/// Refuses what the target has decided already.
+pub(crate) fn check_request(request: &CopyRequest, placement: &Placement) -> Result<(), Error> {
+    match decided_option(request) {
         None => Ok(()),
-        Some((option, _)) => {
+        Some(option) => {
             Err(usage(placement, &format!("{option} cannot be given: the target keeps its own")))
         }
     }

@@ -31,9 +31,13 @@ impl Job {
     /// The source, where reading what was written since the job was planned (or, of an array that
     /// grows, begun) is an error.
     pub(crate) fn watched_source(&self) -> Array {
-        // What is put into an array that exists cannot be started again: it is of one state, or
-        // refused.
-        self.source_since(if self.growth.is_some() { self.begun_at } else { self.planned_at })
+        self.source_since(self.read_since())
+    }
+
+    /// The time after which no source may be written. What is put into an array that exists cannot
+    /// be started again: it is of one state, or refused.
+    fn read_since(&self) -> SystemTime {
+        if self.growth.is_some() { self.begun_at } else { self.planned_at }
     }
 
     /// The source, where reading what was written since then is an error.
@@ -56,10 +60,9 @@ impl Job {
 
     /// All that a run needs, of all tasks, without an intermediate.
     pub(crate) fn execution(&self, sink: Sink) -> Execution {
-        let since = if self.growth.is_some() { self.begun_at } else { self.planned_at };
         let windows = self.applied.as_ref().map(|applied| {
             applied.windows(|other| {
-                let store = other.array.store().watched(self.begun_at, since);
+                let store = other.array.store().watched(self.begun_at, self.read_since());
                 other.array.with_store(store)
             })
         });
