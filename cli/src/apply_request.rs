@@ -2,7 +2,8 @@
 
 use rechunk::{
     ApplyRequest, Boundary, CommandSpec, CopyRequest, Error, Expand, FileFormat, Format,
-    LevelRequest, MissingChunks, Mode, OperationRequest, Pads, Returns, Round, WriteEmpty,
+    LevelRequest, MissingChunks, Mode, OperationRequest, Pads, PhysicalRegion, Returns, Round,
+    WordError, WriteEmpty,
 };
 
 use crate::args::{ApplyArgs, BoxArgs, OperationArgs};
@@ -57,7 +58,12 @@ pub(crate) fn of_apply(args: &ApplyArgs) -> Result<CopyRequest, Error> {
 
 fn operation(args: &OperationArgs) -> Result<OperationRequest, Error> {
     match (&args.op, &args.exec) {
-        (Some(text), _) => OperationRequest::parse(text),
+        (Some(_), Some(_)) => Err(Error::Apply {
+            code: "OP_TWICE",
+            message: "there are two operations, --op and --exec".to_owned(),
+            proposal: None,
+        }),
+        (Some(text), None) => OperationRequest::parse(text),
         (None, Some(text)) => Ok(OperationRequest::Command(command(text, args)?)),
         (None, None) => Err(Error::Apply {
             code: "OP_MISSING",
@@ -110,7 +116,20 @@ fn of_boxes(apply: &mut ApplyRequest, args: &BoxArgs) -> Result<(), Error> {
     apply.bottom.blend = pads("--blend", args.blend.as_deref())?;
     apply.bottom.mode = mode(&args.blend_mode)?;
     apply.levels = args.level.iter().map(|text| level(text)).collect::<Result<_, Error>>()?;
-    apply.region = parsed(args.region.as_deref())?;
+    match (args.box_units.as_str(), &args.region) {
+        ("voxel", region) => apply.region = parsed(region.as_deref())?,
+        (unit, Some(region)) => {
+            let unit = unit
+                .parse()
+                .map_err(|error: WordError| Error::from(error).given_to("--box-units"))?;
+            let region = PhysicalRegion::parse(region, unit);
+            apply.physical = Some(region.map_err(|error| Error::from(error).given_to("--box"))?);
+        }
+        (_, None) => {
+            let hint = Some("give the box too: --box z=0:2.5");
+            return Err(usage("--box-units without --box".to_owned(), hint));
+        }
+    }
     apply.expand = match args.expand.as_str() {
         "voxel" => Expand::Voxel,
         "array-chunk" => Expand::ArrayChunk,

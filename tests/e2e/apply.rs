@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::arrays::RawArray;
-use crate::harness::{Folder, Run, rechunk};
+use crate::harness::{Folder, Run, rechunk, tree};
 use crate::memory::BEYOND_BYTES;
 use crate::report::{assert_done, assert_planned, number};
 
@@ -84,6 +84,10 @@ fn a_refusal_has_a_code_and_a_proposal() {
         (&["8,12", "--auto-divide", "--shrink", "--expand", "work"], "AUTODIV_SHRINK"),
         (&["8,12", "--reduce-max", "4,12"], "MAXRED_LT_CHUNK"),
         (&["8,12", "--level", "24,36;blend=2;mode=cubic"], "BLEND_MODE"),
+        (&["8,12", "--box", "8:8,0:12"], "EMPTY_BBOX"),
+        (&["8,12", "--box", "9:8,0:12"], "EMPTY_BBOX"),
+        (&["8,12", "--box", "16:25,0:12"], "BBOX_OUTSIDE"),
+        (&["8,12", "--exec", "true {in} {out}"], "OP_TWICE"),
     ] {
         assert_eq!(with(options)["code"], code, "{options:?}");
     }
@@ -94,6 +98,80 @@ fn a_refusal_has_a_code_and_a_proposal() {
     let error = refusal(&["--op", "gausian:sigma=1", "--work", "8,12"]);
     assert_eq!(error.get("code"), None, "{error}");
     assert!(error["message"].as_str().unwrap().contains("gaussian"), "{error}");
+}
+
+/// Copies the plane into an OME-Zarr image whose pixels are 0.5 by 0.25 µm, and begin at 2 µm.
+fn image(folder: &Folder, source: &str) -> String {
+    let (group, level) = (folder.at("image.zarr"), folder.at("image.zarr/s0"));
+    rechunk(&["copy", source, &level, "--chunks", "keep"]).ok();
+    let axis = |name: &str| json!({"name": name, "type": "space", "unit": "micrometer"});
+    let image = json!({
+        "axes": [axis("y"), axis("x")],
+        "datasets": [{"path": "s0", "coordinateTransformations": [
+            {"type": "scale", "scale": [0.5, 0.25]},
+            {"type": "translation", "translation": [2.0, 0.0]},
+        ]}],
+    });
+    let attributes = json!({"ome": {"version": "0.5", "multiscales": [image]}});
+    let document = json!({"zarr_format": 3, "node_type": "group", "attributes": attributes});
+    std::fs::write(Path::new(&group).join("zarr.json"), document.to_string()).unwrap();
+    level
+}
+
+#[test]
+fn a_box_may_be_given_in_a_unit_of_length() {
+    let folder = Folder::new();
+    let plane = plane(&folder);
+    let level = image(&folder, &plane);
+    let apply = |source: &str, target: &str, boxes: &[&str]| {
+        let target = folder.at(target);
+        let arguments = ["apply", source, &target, "--op", "invert", "--work", "8,12", "--json"];
+        rechunk(&[&arguments[..], boxes].concat())
+    };
+    let voxels = ["--box", "8:16,12:24"];
+    apply(&level, "voxels.zarr", &voxels).ok();
+    // Names of axes, which the image has, go with boxes by name.
+    let chunks = |name: &str| {
+        let mut tree = tree(Path::new(&folder.at(name)));
+        tree.remove("zarr.json");
+        tree
+    };
+    let expected = chunks("voxels.zarr");
+    for (name, text, unit) in
+        [("um.zarr", "y=6:10,x=3:6", "um"), ("nm.zarr", "6000:10000,3e3:6e3", "nanometers")]
+    {
+        apply(&level, name, &["--box", text, "--box-units", unit]).ok();
+        assert_eq!(chunks(name), expected, "{text} {unit}");
+    }
+    // Names of axes come from the image for every setting.
+    let names = ["--box", "y=8:16,x=12:24", "--crop", "y=1", "--blend", "x=1"];
+    apply(&level, "names.zarr", &names).ok();
+    // 6.2 µm is within a pixel: refused, or widened.
+    let cut = ["--box", "y=6.2:9.7,x=3:6", "--box-units", "um"];
+    let error = apply(&level, "cut.zarr", &cut).ends_with(2).json();
+    assert_eq!(error["error"]["code"], "BBOX_NOT_INTEGRAL", "{error}");
+    apply(&level, "wide.zarr", &[&cut[..], &["--expand", "voxel"]].concat()).ok();
+    assert_eq!(chunks("wide.zarr"), expected);
+    // N5 counts axes from the fastest.
+    let n5 = folder.at("plane.n5");
+    rechunk(&["copy", &plane, &n5, "--chunks", "keep"]).ok();
+    let path = Path::new(&n5).join("attributes.json");
+    let mut document: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    document["pixelResolution"] = json!({"dimensions": [0.25, 0.5], "unit": "um"});
+    std::fs::write(&path, document.to_string()).unwrap();
+    let of_n5 = ["--box", "4:8,3:6", "--box-units", "um", "--dry-run"];
+    let planned = apply(&n5, "n5.zarr", &of_n5).ok().json();
+    assert_eq!(number(&planned, "apply.op_calls"), 1);
+    for (source, boxes, words) in [
+        (&plane, ["--box", "0:1,0:1", "--box-units", "um"], "says no size of its voxels"),
+        (&level, ["--box", "z=0:1", "--box-units", "um"], "no dimension `z`"),
+        (&level, ["--box", "0:1,0:1", "--box-units", "pixel"], "no unit of length"),
+        (&level, ["--box", "5,0:1", "--box-units", "um"], "no START:END"),
+    ] {
+        apply(source, "not.zarr", &boxes).ends_with(2).says(&[words]);
+        assert!(!Path::new(&folder.at("not.zarr")).exists());
+    }
+    apply(&level, "not.zarr", &["--box-units", "um"]).ends_with(2).says(&["without --box"]);
 }
 
 /// One measured apply, of an array of float32.

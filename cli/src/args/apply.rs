@@ -59,7 +59,7 @@ pub(crate) struct OperationArgs {
     /// An external program, started for each box: `'denoise {in} {out}'`. Placeholders: {in} {in1}
     /// {out} {meta} {dir} {index} {shape} {dtype}. No shell; exit 99 means nothing to write; --cast
     /// says the type that it writes [default: that of the source].
-    #[arg(long, value_name = "COMMAND", conflicts_with = "op")]
+    #[arg(long, value_name = "COMMAND")]
     pub exec: Option<String>,
     /// Files that the program reads and writes.
     #[arg(long, value_name = "FORMAT", default_value = "npy", value_parser = ["npy", "tiff", "raw"])]
@@ -125,6 +125,10 @@ pub(crate) struct BoxArgs {
     /// shape of the source; beyond the region nothing is written.
     #[arg(long = "box", value_name = "SPEC", allow_hyphen_values = true)]
     pub region: Option<String>,
+    /// Unit of --box: `voxel`, or one of length, as `nm` or `um`, by the size of voxels that the
+    /// source says (OME-Zarr, N5, COSEM, NIfTI): `--box z=1.2:4.8,x=0:10 --box-units um`.
+    #[arg(long, value_name = "UNIT", default_value = "voxel")]
+    pub box_units: String,
     /// Growth of the region: to whole array chunks of the target, to whole work chunks, or both.
     #[arg(long, value_name = "TO", default_value = "none", value_parser = ["none", "voxel", "array-chunk", "work", "both"])]
     pub expand: String,

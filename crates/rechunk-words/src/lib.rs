@@ -19,6 +19,7 @@ mod job_file;
 mod max_missing;
 mod path_pattern;
 mod pattern;
+mod physical_region;
 mod select;
 mod shard_spec;
 mod share;
@@ -38,6 +39,7 @@ pub use job_file::{
 pub use max_missing::MaxMissing;
 pub use path_pattern::PathPattern;
 pub use pattern::Pattern;
+pub use physical_region::{LengthUnit, PhysicalRegion, VoxelAxis};
 pub use select::{RegionSpec, Slice};
 pub use shard_spec::ShardSpec;
 pub use share::Share;

@@ -96,11 +96,46 @@ impl RegionSpec {
     /// The region it means of an array.
     pub fn region(&self, spec: &ArraySpec) -> Result<Region, WordError> {
         let mut region = Region::whole(&spec.shape);
-        let mut take = |axis: usize, slice: Slice| {
+        self.each(spec, |axis, slice| {
             let (start, length) = slice.of(axis, spec)?;
             (region.start[axis], region.shape[axis]) = (start, length);
-            Ok::<_, WordError>(())
-        };
+            Ok(())
+        })?;
+        check_lengths(spec, &region)?;
+        Ok(region)
+    }
+
+    /// First element and the one behind the last along each axis; there may be none between them,
+    /// and they may lie beyond the array.
+    ///
+    /// ```
+    /// use rechunk_words::RegionSpec;
+    /// # let spec = rechunk_grid::ArraySpec { shape: vec![10, 4], chunk_shape: vec![5, 4],
+    /// #     data_type: rechunk_grid::DataType::Uint8, edges: None, fill_value: None, dimension_names: None };
+    ///
+    /// let asked = RegionSpec::parse("-3:12,2:2")?;
+    /// assert_eq!(asked.bounds(&spec)?, [(7, 12), (2, 2)]);
+    /// assert!(asked.region(&spec).is_err());
+    /// # Ok::<(), rechunk_words::WordError>(())
+    /// ```
+    pub fn bounds(&self, spec: &ArraySpec) -> Result<Vec<(i64, i64)>, WordError> {
+        let extent = |axis: usize| i64::try_from(spec.shape[axis]).unwrap_or(i64::MAX);
+        let mut bounds: Vec<_> = (0..spec.shape.len()).map(|axis| (0, extent(axis))).collect();
+        self.each(spec, |axis, slice| {
+            let (start, stop) = slice.bounds();
+            let at = |number: i64| if number < 0 { extent(axis) + number } else { number };
+            bounds[axis] = (start.map_or(0, at), stop.map_or_else(|| extent(axis), at));
+            Ok(())
+        })?;
+        Ok(bounds)
+    }
+
+    /// Hands each axis that it names, and its elements, to `take`.
+    fn each(
+        &self,
+        spec: &ArraySpec,
+        mut take: impl FnMut(usize, Slice) -> Result<(), WordError>,
+    ) -> Result<(), WordError> {
         match self {
             Self::Positional(slices) => {
                 if slices.len() != spec.shape.len() {
@@ -109,22 +144,16 @@ impl RegionSpec {
                         "it has {wanted} entries, and the array {axes} axes"
                     )));
                 }
-                for (axis, slice) in slices.iter().enumerate() {
-                    take(axis, *slice)?;
-                }
+                slices.iter().enumerate().try_for_each(|(axis, slice)| take(axis, *slice))
             }
-            Self::Named(named) => {
-                for (name, slice) in named {
-                    let mut axes = spec.axes_named(name).peekable();
-                    if axes.peek().is_none() {
-                        return Err(usage(&format!("the array has no dimension `{name}`")));
-                    }
-                    axes.try_for_each(|axis| take(axis, *slice))?;
+            Self::Named(named) => named.iter().try_for_each(|(name, slice)| {
+                let mut axes = spec.axes_named(name).peekable();
+                if axes.peek().is_none() {
+                    return Err(usage(&format!("the array has no dimension `{name}`")));
                 }
-            }
+                axes.try_for_each(|axis| take(axis, *slice))
+            }),
         }
-        check_lengths(spec, &region)?;
-        Ok(region)
     }
 }
 

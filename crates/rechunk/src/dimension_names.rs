@@ -8,15 +8,12 @@
 use std::collections::{BTreeMap, HashSet};
 
 use rechunk_format::json::text;
-use rechunk_store::{Role, Store};
+use rechunk_store::Store;
 use rechunk_zarr::GroupMetadata;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::Error;
-use crate::formats::Documents;
-
-/// Most levels above an array that are looked at: writers put levels one or two groups down.
-const LEVELS_MAX: usize = 3;
+use crate::image_above::{image_axes, image_levels, look_above};
 
 /// The axes of an image before they could be named (OME-Zarr 0.1 and 0.2).
 const FIXED_AXES: [&str; 5] = ["t", "c", "z", "y", "x"];
@@ -35,9 +32,11 @@ impl GroupNames {
         groups.sort_unstable_by_key(|(path, _)| path.len());
         let mut names = BTreeMap::new();
         for (path, group) in groups {
-            for (level, axes) in levels(&group.attributes) {
-                let level = if path.is_empty() { level } else { format!("{path}/{level}") };
-                names.insert(level, axes);
+            for level in image_levels(&group.attributes) {
+                let Some(axes) = axes(level.image) else { continue };
+                let level = level.path;
+                let at = if path.is_empty() { level.to_owned() } else { format!("{path}/{level}") };
+                names.insert(at, axes);
             }
         }
         Self(names)
@@ -50,48 +49,14 @@ impl GroupNames {
 }
 
 /// Looks for the names of the array at `store` in the groups above it, the nearest first.
-pub(crate) async fn look_above(location: &str, store: &Store) -> Result<Option<AxisNames>, Error> {
-    let (mut place, mut path) = (store.with_role(Role::Control), String::new());
-    for _ in 0..LEVELS_MAX {
-        let parent = place.parent().map_err(|source| Error::source_store(location, source))?;
-        let Some((group, name)) = parent else { break };
-        path = if path.is_empty() { name } else { format!("{name}/{path}") };
-        let documents = match Documents::fetch(&group).await {
-            Ok(documents) => documents,
-            // Whoever may not look there has no image there.
-            Err(error) if error.is_permission_denied() => break,
-            Err(source) => return Err(Error::source_store(location, source)),
-        };
-        // A group that cannot be read names nothing.
-        let attributes = documents.group().map(|group| group.attributes).unwrap_or_default();
-        if let Some((_, axes)) = levels(&attributes).into_iter().find(|(level, _)| *level == path) {
-            return Ok(Some(axes));
-        }
-        place = group;
-    }
-    Ok(None)
-}
-
-/// The levels of the images that a group describes: path below the group, names of the axes.
-fn levels(attributes: &Map<String, Value>) -> Vec<(String, AxisNames)> {
-    let images = attributes.get("ome").and_then(|ome| ome.get("multiscales"));
-    let images = images.or_else(|| attributes.get("multiscales")).and_then(Value::as_array);
-    let mut found = Vec::new();
-    for image in images.into_iter().flatten() {
-        let Some(axes) = axes(image) else { continue };
-        let datasets = image.get("datasets").and_then(Value::as_array);
-        let paths = datasets.into_iter().flatten().filter_map(|level| text(level.get("path")?));
-        found.extend(paths.map(|path| (path.trim_matches('/').to_owned(), axes.clone())));
-    }
-    found
+pub(crate) async fn names_above(location: &str, store: &Store) -> Result<Option<AxisNames>, Error> {
+    look_above(location, store, |level| axes(level.image)).await
 }
 
 /// Names of an image's axes, if each axis has one of its own. They are objects with a name (0.4,
 /// 0.5; of 0.6 in its first coordinate system), or bare names (0.3).
 fn axes(image: &Value) -> Option<AxisNames> {
-    let systems = image.get("coordinateSystems").and_then(Value::as_array);
-    let of_system = systems.and_then(|systems| systems.first()?.get("axes"));
-    let Some(axes) = image.get("axes").or(of_system) else {
+    let Some(axes) = image_axes(image) else {
         let version = text(image.get("version")?)?;
         let is_fixed = matches!(version, "0.1" | "0.2");
         return is_fixed.then(|| FIXED_AXES.map(str::to_owned).to_vec());
@@ -105,7 +70,7 @@ fn axes(image: &Value) -> Option<AxisNames> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Map, json};
 
     use super::*;
 

@@ -113,6 +113,7 @@ mod free_room;
 mod group;
 mod growth;
 mod gzip_file;
+mod image_above;
 mod info;
 mod intermediate;
 mod job;
@@ -161,6 +162,7 @@ mod tasks_left;
 mod tree;
 mod undertaking;
 mod verify;
+mod voxel_grid;
 mod wait;
 mod walk;
 pub mod what_if;
@@ -223,8 +225,8 @@ pub use rechunk_plan::{Estimate, IntermediateGrid, MissingChunks, Strategy};
 pub use rechunk_store::{Meter, RoleTraffic, StoreError, StoreOptions, Stores, Traffic, is_remote};
 pub use rechunk_words::{
     ArrayRule, Asked, Cast, ChunkSpec, CodecSpec, Extent, JOB_FILE_BYTES_MAX, JobEntry, JobFault,
-    JobNode, JobSyntax, JobValue, MaxMissing, PathPattern, Position, RULE_SETTINGS, RegionSpec,
-    ShardSpec, Share, Slice, SpanUnit, TimeSpan, WordError, format_byte_size, parse_byte_size,
-    parse_duration, parse_job_file,
+    JobNode, JobSyntax, JobValue, LengthUnit, MaxMissing, PathPattern, PhysicalRegion, Position,
+    RULE_SETTINGS, RegionSpec, ShardSpec, Share, Slice, SpanUnit, TimeSpan, WordError,
+    format_byte_size, parse_byte_size, parse_duration, parse_job_file,
 };
 pub use tokio_util::sync::CancellationToken;

@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 use crate::arrays_below::arrays_below;
 use crate::axes::Axes;
 use crate::consolidated;
-use crate::dimension_names::{AxisNames, look_above};
+use crate::dimension_names::{self, AxisNames};
 use crate::formats::raw::check_blocks;
 use crate::formats::raw::{RawFile, SingleFile, open_file};
 use crate::formats::two_documents::decide;
@@ -329,7 +329,7 @@ async fn names_above(
     if options.names.is_some() || !options.wants_names || !has_none {
         return Ok(options.names.clone());
     }
-    look_above(location, store).await
+    dimension_names::names_above(location, store).await
 }
 
 /// An array that is one file.

@@ -147,6 +147,7 @@ impl CopyRequest {
             || matches!(self.shards, Some(ShardSpec::Shape(ChunkSpec::Named(_))))
             || self.select.as_ref().is_some_and(RegionSpec::is_named)
             || placed.is_some_and(Placement::names_axes)
+            || self.apply.as_ref().is_some_and(|apply| apply.names_axes())
     }
 
     /// Whether results go into the array that is at the target.

@@ -13,11 +13,13 @@ use rechunk_store::{Role, Stores};
 
 use super::command::CommandOp;
 use super::named::NamedOp;
+use super::planned::named;
 use super::result_type::as_results;
 use super::{ApplyRequest, OperationRequest};
 use crate::Error;
 use crate::open::{OpenArray, open_array};
 use crate::request::CopyRequest;
+use crate::voxel_grid::voxel_grid;
 
 /// An apply whose operation is built and whose further sources are open.
 #[derive(Debug, Clone)]
@@ -35,6 +37,8 @@ pub(crate) struct Opened {
     pub calls: Arc<AtomicU64>,
     /// Ends programs that run.
     pub cancel: Arc<AtomicBool>,
+    /// Region in parts of voxels, where it was given in a unit of length.
+    pub physical: Option<Vec<(f64, f64)>>,
     /// One element of each source, in native byte order, for voxels beyond its border.
     pub constants: Vec<Vec<u8>>,
 }
@@ -152,6 +156,7 @@ impl Opened {
         let all = [source].into_iter().chain(&others);
         let constants = all.map(|array| constant(array, apply.constant.as_deref()));
         let constants = constants.collect::<Result<_, Error>>()?;
+        let physical = physical_region(apply, source).await?;
         Ok(Some(Self {
             request: (**apply).clone(),
             work: built.work,
@@ -162,6 +167,7 @@ impl Opened {
             output: built.output,
             calls,
             cancel,
+            physical,
             constants,
         }))
     }
@@ -184,6 +190,17 @@ impl Opened {
             constants: self.constants.clone(),
         }
     }
+}
+
+/// The region of an apply in parts of voxels, where it was given in a unit of length.
+pub(super) async fn physical_region(
+    apply: &ApplyRequest,
+    source: &OpenArray,
+) -> Result<Option<Vec<(f64, f64)>>, Error> {
+    let Some(region) = &apply.physical else { return Ok(None) };
+    let voxels = voxel_grid(source).await?;
+    let region = region.voxels(source.spec(), &voxels);
+    region.map(Some).map_err(|error| named("the box", error))
 }
 
 /// One element for voxels beyond a source, in native byte order: `text`, or its fill value.

@@ -1,7 +1,7 @@
 //! The plan of an apply.
 
 use rechunk_apply::{
-    ApplyPlan, ApplySpec, BoxSpec, LevelSpec, Span, TargetGrid, ValueKind, VoxelBox, Way, prepare,
+    ApplyPlan, ApplySpec, BoxSpec, LevelSpec, TargetGrid, ValueKind, Way, prepare,
 };
 use rechunk_format::{Layout, RunFormat, ShardFormat};
 use rechunk_grid::ArraySpec;
@@ -109,14 +109,10 @@ impl Opened {
             let commit = target.shards().map_or(&written.chunk_shape[..], ShardFormat::shard_shape);
             TargetGrid { shape: written.shape.clone(), chunk: commit.to_vec() }
         });
-        spec.region = match (&asked.region, &asked.physical) {
+        spec.region = match (&asked.region, &self.physical) {
             (Some(region), _) => {
-                let region = region.region(source).map_err(|error| named("the box", error))?;
-                let axes = (0..region.rank()).map(|axis| {
-                    let at = |position: u64| i64::try_from(position).unwrap_or(i64::MAX);
-                    Span::new(at(region.start[axis]), at(region.end(axis)))
-                });
-                BoxSpec::Voxels(VoxelBox::new(axes))
+                let bounds = region.bounds(source).map_err(|error| named("the box", error))?;
+                BoxSpec::voxels(bounds)
             }
             (None, Some(axes)) => BoxSpec::Fractional(axes.clone()),
             (None, None) => BoxSpec::Whole,
@@ -144,7 +140,7 @@ impl Opened {
 }
 
 /// An error of a text, said of `what`.
-fn named(what: &str, error: WordError) -> Error {
+pub(super) fn named(what: &str, error: WordError) -> Error {
     let WordError { message, hint, .. } = error;
     Error::Usage { message: format!("{what}: {message}"), hint: hint.map(Into::into) }
 }

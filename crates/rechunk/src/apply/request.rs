@@ -8,7 +8,7 @@ use rechunk_plan::MissingChunks;
 use serde::{Deserialize, Serialize};
 
 use super::Pads;
-use crate::{ChunkSpec, RegionSpec};
+use crate::{ChunkSpec, PhysicalRegion, RegionSpec};
 
 /// An operation and the boxes that it is applied to.
 ///
@@ -38,9 +38,9 @@ pub struct ApplyRequest {
     /// Region worked on; `None`: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub region: Option<RegionSpec>,
-    /// Region in physical units: start and end of each axis, in place of `region`.
+    /// Region in a unit of length, in place of `region`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub physical: Option<Vec<(f64, f64)>>,
+    pub physical: Option<PhysicalRegion>,
     /// Growth of the region.
     #[serde(default)]
     pub expand: Expand,
@@ -144,6 +144,12 @@ impl LevelRequest {
     pub fn new(work: ChunkSpec) -> Self {
         Self { work, crop: None, blend: None, mode: Mode::default() }
     }
+
+    fn names_axes(&self) -> bool {
+        let pads = [&self.crop, &self.blend];
+        matches!(self.work, ChunkSpec::Named(_))
+            || pads.iter().any(|pads| matches!(pads, Some(Pads::Named(_))))
+    }
 }
 
 impl ApplyRequest {
@@ -170,5 +176,16 @@ impl ApplyRequest {
             blend_labels: false,
             update: false,
         }
+    }
+
+    /// Whether a setting goes by the names of axes.
+    pub(crate) fn names_axes(&self) -> bool {
+        let levels = self.levels.iter().chain([&self.bottom]);
+        let by_name = |pads: Option<&Pads>| matches!(pads, Some(Pads::Named(_)));
+        levels.into_iter().any(LevelRequest::names_axes)
+            || by_name(self.gap.as_ref())
+            || matches!(self.reduce_max, Some(ChunkSpec::Named(_)))
+            || self.region.as_ref().is_some_and(RegionSpec::is_named)
+            || self.physical.as_ref().is_some_and(PhysicalRegion::is_named)
     }
 }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::named::{context, spec_of, view};
-use super::opened::{Work, constant};
+use super::opened::{Work, constant, physical_region};
 use super::{ApplyReport, Opened, OperationRequest};
 use crate::open::{OpenArray, open_array};
 use crate::plan_request::plan_request;
@@ -76,7 +76,10 @@ impl WindowOp for Measuring {
 }
 
 /// The statistic of a request, and the sum of what it measures.
-fn opened(request: &CopyRequest, source: &OpenArray) -> Result<(Opened, Arc<Measuring>), Error> {
+async fn opened(
+    request: &CopyRequest,
+    source: &OpenArray,
+) -> Result<(Opened, Arc<Measuring>), Error> {
     let missing = || Error::Usage { message: "there is no operation".to_owned(), hint: None };
     let apply = request.apply.as_ref().ok_or_else(missing)?;
     let OperationRequest::Named { name, settings } = &apply.operation else {
@@ -98,6 +101,7 @@ fn opened(request: &CopyRequest, source: &OpenArray) -> Result<(Opened, Arc<Meas
     let mut request = (**apply).clone();
     request.direct = true; // there is nothing to combine
     let opened = Opened {
+        physical: physical_region(apply, source).await?,
         constants: vec![constant(source, request.constant.as_deref())?],
         request,
         work: Work::Named(operation),
@@ -166,7 +170,7 @@ async fn measured(
     let started = Instant::now();
     let stores = stores.with_meter(&Meter::new());
     let source = open_array(&request.source, &request.open_options(), &stores).await?;
-    let (applied, measuring) = opened(request, &source)?;
+    let (applied, measuring) = opened(request, &source).await?;
     let layout = Arc::clone(source.array.layout());
     let ratio = sample_ratio(&source).await?;
     let plan_request = plan_request(request, &source, &layout, ratio, &stores)?;
