@@ -46,6 +46,7 @@ pub(crate) fn of_apply(args: &ApplyArgs) -> Result<CopyRequest, Error> {
         return Err(usage(format!("{option} is of copies: an apply has a plan of its own"), None));
     }
     request.planning = planning(planning_args)?;
+    request.planning.workers = args.saving.workers;
     request.temp.clone_from(&args.running.temp);
     let mut apply = ApplyRequest::new(asked, args.boxes.work.parse()?);
     apply.sources = others.to_vec();

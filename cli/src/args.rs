@@ -425,6 +425,18 @@ pub(crate) struct CopyArgs {
     pub output: OutputArgs,
 }
 
+/// A plan that is run later, as a whole or in parts.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SavingArgs {
+    /// Worker processes, each with --max-mem, that are to do the plan in parts (`rechunk run
+    /// --part`).
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+    pub workers: u32,
+    /// Save the plan for `rechunk run`.
+    #[arg(long, value_name = "PLAN.json")]
+    pub out: Option<String>,
+}
+
 /// `rechunk plan`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
@@ -456,13 +468,8 @@ pub(crate) struct PlanArgs {
     /// Where an intermediate may go.
     #[arg(long, value_name = "LOCATION", env = "RECHUNK_TEMP")]
     pub temp: Option<String>,
-    /// Worker processes, each with --max-mem, that are to do the plan in parts (`rechunk run
-    /// --part`).
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
-    pub workers: u32,
-    /// Save the plan for `rechunk run`.
-    #[arg(long, value_name = "PLAN.json")]
-    pub out: Option<String>,
+    #[command(flatten)]
+    pub saving: SavingArgs,
     /// Draw the plan into FILE.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<String>,

@@ -20,8 +20,9 @@ use crate::report::{number, text};
 /// Kill points of one job in the normal run.
 const POINTS: u64 = 60;
 
-/// A copy to be killed.
+/// A copy or an apply to be killed.
 struct Job {
+    verb: &'static str,
     folder: Folder,
     source: String,
     options: Vec<&'static str>,
@@ -47,15 +48,25 @@ struct Kill {
 
 impl Job {
     fn new(source: &RawArray, options: &[&'static str]) -> Self {
-        Self::slow(source, options, "0")
+        Self::of("copy", source, options, "0")
     }
 
     fn slow(source: &RawArray, options: &[&'static str], slow: &'static str) -> Self {
+        Self::of("copy", source, options, slow)
+    }
+
+    fn of(
+        verb: &'static str,
+        source: &RawArray,
+        options: &[&'static str],
+        slow: &'static str,
+    ) -> Self {
         let folder = Folder::new();
         let path = folder.at("source.zarr");
         source.write(&path);
         let options = [options, &["--threads", "4", "--json"]].concat();
         let mut job = Self {
+            verb,
             folder,
             source: path,
             options,
@@ -76,7 +87,9 @@ impl Job {
             "nothing is synced"
         );
         job.calls = log.lines().count().try_into().unwrap();
-        rechunk(&["verify", &job.source, &target.join("t.zarr").display().to_string()]).ok();
+        if verb == "copy" {
+            rechunk(&["verify", &job.source, &target.join("t.zarr").display().to_string()]).ok();
+        }
         job
     }
 
@@ -102,7 +115,7 @@ impl Job {
 
     fn command(&self, target: &Path, more: &[&str]) -> Vec<String> {
         let target = target.join("t.zarr").display().to_string();
-        let copy = ["copy", self.source.as_str(), target.as_str()];
+        let copy = [self.verb, self.source.as_str(), target.as_str()];
         [&copy[..], &self.options, more].concat().into_iter().map(str::to_owned).collect()
     }
 
@@ -172,6 +185,8 @@ struct Wreck {
     durable: BTreeMap<String, (u64, i64)>,
     /// Whole tasks that are marked.
     tasks: usize,
+    /// Those of them of stages before the last.
+    first_tasks: usize,
     /// Marks of steps within a task.
     steps: u64,
     /// A job is there to be resumed.
@@ -194,6 +209,7 @@ fn look(job: &Job, target: &Path) -> Wreck {
     let mut wreck = Wreck {
         durable: BTreeMap::new(),
         tasks: 0,
+        first_tasks: 0,
         steps: 0,
         is_job: target.join("t.zarr.rechunk/job.json").exists(),
         // It may be empty because nothing has been written yet, or because all has been removed.
@@ -210,7 +226,11 @@ fn look(job: &Job, target: &Path) -> Wreck {
         for task in first..first + mark["tasks"].as_u64().unwrap_or(1) {
             wreck.tasks += usize::from(steps.is_none());
             if stage != stages.last().unwrap() {
+                wreck.first_tasks += usize::from(steps.is_none());
                 continue;
+            }
+            if job.verb == "apply" {
+                continue; // its boxes are no regular grid
             }
             for key in chunks_of(job, stage, task, steps) {
                 let path = target.join("t.zarr").join(&key);
@@ -291,6 +311,12 @@ fn check(job: &Job, target: &Path, how: &str) {
     }
     let expected = if wreck.is_done { number(&report, "tasks.total") } else { wreck.tasks as u64 };
     assert_eq!(number(&report, "tasks.resumed"), expected, "{how}: tasks that were marked");
+    if job.verb == "apply" {
+        let stages = job.report["plan"]["stages"].as_array().unwrap();
+        let (calls, tasks) = (number(&job.report, "apply.op_calls"), number(&stages[0], "tasks"));
+        let left = if wreck.is_done { 0 } else { tasks - wreck.first_tasks as u64 };
+        assert_eq!(number(&report, "apply.op_calls"), left * (calls / tasks), "{how}: calls");
+    }
     if wreck.steps > 0 && wreck.tasks == 0 && !wreck.durable.is_empty() {
         let (all, again) = (
             number(&job.report, "traffic.source.get_requests"),
@@ -350,6 +376,23 @@ fn sharded() -> Job {
     let job = Job::slow(&source, &options, "3000");
     assert_eq!((number(&job.report, "tasks.total"), job.shard_chunks), (1, 8));
     job
+}
+
+/// Two levels with overlaps, by blocks: eight tasks of 64 calls.
+fn apply() -> Job {
+    let source = RawArray::v3(&[64, 96, 128], &[5, 96, 128]);
+    let operation = ["--op", "gaussian:sigma=0.5", "--crop", "auto", "--work", "9,13,17"];
+    let boxes = ["--blend", "1", "--level", "32,48,64;blend=2", "--chunks", "16,40,32"];
+    let options = [&operation[..], &boxes, &["--max-mem", "64MiB"]].concat();
+    let job = Job::of("apply", &source, &options, "1000");
+    assert_eq!(number(&job.report, "apply.op_calls"), 512);
+    assert_eq!(job.report["plan"]["stages"].as_array().unwrap().len(), 2);
+    job
+}
+
+#[test]
+fn an_apply_survives_every_kill() {
+    survives(&apply(), POINTS / 2);
 }
 
 #[test]
@@ -510,4 +553,6 @@ fn every_kill_point_of_every_plan_kind() {
         let job = Job::new(&source, &options);
         survives(&job, job.calls * 4);
     }
+    let job = apply();
+    survives(&job, job.calls * 4);
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{OutputArgs, PlanningArgs, RawArgs, RunningArgs, StoreArgs};
+use super::{OutputArgs, PlanningArgs, RawArgs, RunningArgs, SavingArgs, StoreArgs};
 
 /// `rechunk apply`.
 #[derive(Debug, Clone, Args)]
@@ -17,6 +17,8 @@ Examples:
                 --level '64,1024,1024;blend=0,16,16' --work 64,352,352       # two levels
   rechunk apply em.zarr den.zarr --exec 'denoise {in} {out}' --exec-format tiff \\
                 --work 64,512,512 --crop 0,8,8
+  rechunk apply em.zarr den.zarr --op median:size=3 --crop auto --work 64,512,512 \\
+                --workers 40 --out plan.json                  # then: rechunk run plan.json
 
 Operations: identity cast rescale clamp threshold equal replace invert lut remap-labels mask
 where-missing mean gaussian median min max open close sobel gradient-magnitude laplacian dog,
@@ -40,9 +42,11 @@ pub(crate) struct ApplyArgs {
     /// Write into the array that is at the target: beyond --box it stays as it is.
     #[arg(long, conflicts_with = "overwrite")]
     pub update: bool,
-    /// Print the plan and stop.
+    /// Print the plan and stop; so does --out.
     #[arg(long)]
     pub dry_run: bool,
+    #[command(flatten)]
+    pub saving: SavingArgs,
     #[command(flatten)]
     pub stores: StoreArgs,
     #[command(flatten)]

@@ -23,21 +23,21 @@ const READ_MODIFY_WRITE: &str = "read-modify-write";
 pub(crate) async fn run(args: PlanArgs) -> Result<ExitCode, Error> {
     let locations: Vec<&str> =
         [&args.source, &args.target].into_iter().flatten().map(|l| &**l).collect();
-    for file in [&args.svg, &args.html, &args.out] {
+    for file in [&args.svg, &args.html, &args.saving.out] {
         terminal::check_apart(file.as_deref(), &locations)?;
     }
     let is_baseline = args.synthetic.baseline.is_some();
     for (is_given, option) in [
         (args.svg.is_some(), "--svg"),
         (args.html.is_some(), "--html"),
-        (args.out.is_some(), "--out"),
+        (args.saving.out.is_some(), "--out"),
     ] {
         if is_given && is_baseline {
             let hint = Some("leave --baseline out, or take --json");
             return Err(usage(format!("{option} is not made of a baseline"), hint));
         }
     }
-    if args.out.is_some() && args.source.is_none() {
+    if args.saving.out.is_some() && args.source.is_none() {
         let hint = Some("name a SOURCE and a TARGET: the plan is to be run");
         return Err(usage("--out is of an array, and --shape plans without one".to_owned(), hint));
     }
@@ -66,13 +66,8 @@ async fn with_data(args: &PlanArgs, source: &str) -> Result<ExitCode, Error> {
     if let Some(path) = &args.html {
         HtmlFile::new(path, Sheet::of_copy(&copy)).write_plan()?;
     }
-    if let Some(path) = &args.out {
-        let saved = copy.saved()?;
-        if saved.request().target.is_empty() {
-            return Err(usage("--out needs a TARGET: the plan is to be run".to_owned(), None));
-        }
-        let json = saved.to_json()?;
-        terminal::write_file(path, &String::from_utf8_lossy(&json))?;
+    if let Some(path) = &args.saving.out {
+        save(&copy, path)?;
     }
     show_plan(&copy, &args.output);
     say_missing(copy.check_missing().await);
@@ -86,11 +81,21 @@ fn say_missing(checked: Result<(), Error>) {
     }
 }
 
+/// Saves a plan for `rechunk run`.
+pub(super) fn save(copy: &Prepared, path: &str) -> Result<(), Error> {
+    let saved = copy.saved()?;
+    if saved.request().target.is_empty() {
+        return Err(usage("--out needs a TARGET: the plan is to be run".to_owned(), None));
+    }
+    let json = saved.to_json()?;
+    terminal::write_file(path, &String::from_utf8_lossy(&json))
+}
+
 async fn open(args: &PlanArgs, source: &str) -> Result<Prepared, Error> {
     let target = args.target.as_deref().unwrap_or_default();
     let mut copy =
         request::copy(source, target, &args.target_options, &args.planning, args.temp.as_deref())?;
-    copy.planning.workers = args.workers;
+    copy.planning.workers = args.saving.workers;
     let stores = request::stores(&args.stores)?;
     rechunk::prepare(copy, request::selection(&args.selection)?, &stores).await
 }
@@ -174,7 +179,7 @@ fn synthetic_request(args: &PlanArgs) -> Result<PlanRequest, Error> {
     let keeps_extents = args.target_options.keep_extent;
     let shard = rechunk::plan_shards(shards.as_ref(), &spec, &target, keeps_extents)?;
     let mut planning = request::planning(&args.planning)?;
-    planning.workers = args.workers;
+    planning.workers = args.saving.workers;
     let item_bytes = data_type.item_bytes();
     let source_runs = runs(args.target_options.raw.source_format.as_deref(), &source);
     let target_runs = runs(args.target_options.format.as_deref(), &target);

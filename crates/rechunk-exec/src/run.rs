@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures::future::{self, BoxFuture, FutureExt, TryFutureExt};
+use futures::future::{self, FutureExt, TryFutureExt};
 use rechunk_kernel::{Digest, wide};
 use rechunk_store::Store;
 use tokio::task::JoinSet;
@@ -119,18 +119,22 @@ async fn run_stages(
 ) -> Result<Option<&'static str>, ExecError> {
     let (tasks_total, tasks_done) = tasks_of(&context.execution, done);
     context.observer.event(&Event::RunStarted { tasks_total, tasks_done });
+    if context.execution.plan.apply.is_some() {
+        return run_windows(context, done).await.map(|()| None);
+    }
     let mut method = None;
     let mut settled = future::ready(Ok(())).boxed();
     for number in context.execution.stages() {
-        let begun = begin_stage(context, number, done).map_err(ExecError::Run)?;
-        method = method.or(begun.method);
-        context.observer.event(&begun.started);
+        let stage = begin::stage(Arc::clone(context), number).map_err(ExecError::Run)?;
+        let stage = Arc::new(stage);
+        method = method.or(stage.digest.method());
+        context.observer.event(&stage_started(&stage, done).map_err(ExecError::Run)?);
         let range = context.execution.tasks_of(number);
         let (tasks, tasks_done) = (range.len(), done.count_in(&range));
         let name = &context.execution.plan.stages[number].name;
         let span = tracing::info_span!("stage", number, name);
         span.in_scope(|| tracing::info!(tasks, tasks_done, "begins"));
-        futures::try_join!(settled, begun.tasks.instrument(span.clone()))?;
+        futures::try_join!(settled, run_tasks(&stage, done).instrument(span.clone()))?;
         span.in_scope(|| tracing::info!("is done"));
         context.observer.event(&Event::StageDone { stage: number });
         settled = settle(context, number).map_err(ExecError::Run).boxed();
@@ -139,32 +143,14 @@ async fn run_stages(
     Ok(method)
 }
 
-/// A stage that has begun.
-struct BegunStage<'a> {
-    /// The event of its beginning.
-    started: Event,
-    /// Its tasks that are to be done.
-    tasks: BoxFuture<'a, Result<(), ExecError>>,
-    /// Method of the digest of what it reads, where it takes one.
-    method: Option<&'static str>,
-}
-
-/// Begins stage `number`: of an apply, or of a copy.
-fn begin_stage<'a>(
-    context: &Arc<RunContext>,
-    number: usize,
-    done: &'a DoneSet,
-) -> Result<BegunStage<'a>, Fault> {
-    if context.execution.plan.apply.is_some() {
-        let stage = Arc::new(WindowStage::new(Arc::clone(context), number)?);
-        let started = stage.started(done);
-        let tasks = async move { windows::tasks::run_tasks(&stage, done).await };
-        return Ok(BegunStage { started, tasks: tasks.boxed(), method: None });
-    }
-    let stage = Arc::new(begin::stage(Arc::clone(context), number)?);
-    let (started, method) = (stage_started(&stage, done)?, stage.digest.method());
-    let tasks = async move { run_tasks(&stage, done).await };
-    Ok(BegunStage { started, tasks: tasks.boxed(), method })
+/// Runs the stages of an apply, beside each other.
+async fn run_windows(context: &Arc<RunContext>, done: &DoneSet) -> Result<(), ExecError> {
+    let stages = WindowStage::all_of(context).map_err(ExecError::Run)?;
+    context.observer.event(&WindowStage::started(&stages, done));
+    windows::tasks::run_tasks(&stages, done).instrument(tracing::info_span!("apply")).await?;
+    let Some(last) = stages.last() else { return Ok(()) };
+    context.observer.event(&Event::StageDone { stage: last.number });
+    settle(context, last.number).await.map_err(ExecError::Run)
 }
 
 /// Makes durable what a stage has written and marked. The next one may begin meanwhile: its marks

@@ -50,8 +50,11 @@ pub(crate) async fn is_result_of(
     is_verified: bool,
     cancel: &CancellationToken,
 ) -> Result<bool, Error> {
-    if job.growth.is_some() || job.applied.is_some() {
-        return Ok(false); // an array that has grown, or of results, does not say by what
+    if job.growth.is_some() {
+        return Ok(false); // an array that has grown does not say by what
+    }
+    if job.applied.is_some() && job.target.file_name().is_some() {
+        return Ok(false); // it has no place for the note that says of what it is the result
     }
     if job.target.file_name().is_none() && !holds(target, &job.target.documents()).await? {
         return Ok(false);
@@ -62,6 +65,9 @@ pub(crate) async fn is_result_of(
     }
     if is_verified {
         return Ok(true);
+    }
+    if job.applied.is_some() {
+        return check_written(job, target).await.map(|()| true);
     }
     check_elements_of(job, target, opened, SAMPLES, cancel).await.map(|()| true)
 }
@@ -84,24 +90,31 @@ async fn check_elements_of(
     samples: usize,
     cancel: &CancellationToken,
 ) -> Result<(), Error> {
-    let conflict = |reason: String| Error::Conflict {
-        location: job.request.target.clone(),
-        reason,
-        hint: Some(Remedy::Overwrite),
-    };
-    if let Some(written) = written_at(&job.target, target).await?
-        && let Some(what) = check_unwritten_since(job, written).await?
-    {
-        return Err(conflict(format!("is complete, but its source was written since: {what}")));
-    }
+    check_written(job, target).await?;
     let opened = if job.source.is_carried { opened.as_stored()? } else { opened };
     if !has_equal_samples(job, opened, samples, cancel).await? {
-        return Err(conflict(
-            "looks like the result of this copy, but holds other elements than its source"
-                .to_owned(),
-        ));
+        let reason = "looks like the result of this copy, but holds other elements than its source";
+        return Err(conflict(job, reason.to_owned()));
     }
     Ok(())
+}
+
+/// Refuses a complete target whose sources were written after it.
+async fn check_written(job: &Job, target: &Store) -> Result<(), Error> {
+    let Some(written) = written_at(&job.target, target).await? else { return Ok(()) };
+    let others = job.applied.iter().flat_map(|applied| &applied.others);
+    for source in [&job.source].into_iter().chain(others) {
+        if let Some(what) = check_unwritten_since(source, written).await? {
+            let reason = format!("is complete, but its source was written since: {what}");
+            return Err(conflict(job, reason));
+        }
+    }
+    Ok(())
+}
+
+fn conflict(job: &Job, reason: String) -> Error {
+    let location = job.request.target.clone();
+    Error::Conflict { location, reason, hint: Some(Remedy::Overwrite) }
 }
 
 async fn open_target_of(job: &Job) -> Result<OpenArray, Error> {

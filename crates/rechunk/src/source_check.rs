@@ -164,11 +164,10 @@ pub(crate) async fn check_read(
 /// none, or nobody can tell.
 #[expect(clippy::disallowed_methods, reason = "times of the one file that the source is")]
 pub(crate) async fn check_unwritten_since(
-    job: &Job,
+    source: &OpenArray,
     since: SystemTime,
 ) -> Result<Option<String>, Error> {
-    let source = &job.source;
-    let location = &job.request.source;
+    let location = &source.location;
     if let Some(file) = source.packed.as_deref().or(source.array.store().archive()) {
         let written = fs::metadata(file).and_then(|found| found.modified());
         let is_late = written.is_ok_and(|at| at > since && at <= SystemTime::now());

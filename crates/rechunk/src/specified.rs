@@ -44,6 +44,9 @@ impl Specified {
         let results = applied.as_ref().map(|applied| applied.results(&source)).transpose()?;
         let wish = results.as_ref().unwrap_or(&source);
         let (mut target, mut warnings) = specify_target(&request, wish)?;
+        if let Some(applied) = &applied {
+            applied.note(&source, &mut target)?;
+        }
         // Of a group all arrays are looked at together.
         if request.select.is_some() && !request.is_member {
             warnings.extend(repeats::follow_selected(&source, &mut target));

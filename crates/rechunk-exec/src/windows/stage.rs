@@ -32,8 +32,14 @@ pub(crate) struct WindowStage {
 }
 
 impl WindowStage {
-    /// Begins stage `number` of an apply.
-    pub(crate) fn new(run: Arc<RunContext>, number: usize) -> Result<Self, Fault> {
+    /// The stages of an apply that a run has tasks of; they share one pool.
+    pub(crate) fn all_of(run: &Arc<RunContext>) -> Result<Vec<Arc<Self>>, Fault> {
+        let cpu = CpuPool::new(run.execution.plan.threads)?;
+        let stage = |number| Self::new(Arc::clone(run), number, cpu.clone()).map(Arc::new);
+        run.execution.stages().map(stage).collect()
+    }
+
+    fn new(run: Arc<RunContext>, number: usize, cpu: CpuPool) -> Result<Self, Fault> {
         let execution = &run.execution;
         let missing = || Fault::Plan { reason: "it applies an operation, and has none".to_owned() };
         let work = execution.plan.apply.clone().ok_or_else(missing)?;
@@ -46,7 +52,6 @@ impl WindowStage {
             .fill_value
             .as_ref()
             .map_or_else(|| vec![0; item_bytes], |fill| fill.stored(data_type, Endian::NATIVE));
-        let cpu = CpuPool::new(execution.plan.threads)?;
         let tasks = execution.tasks_of(number);
         let work = Arc::new(*work);
         Ok(Self { run, cpu, number, tasks, item_bytes, fill, work, windows })
@@ -73,23 +78,29 @@ impl WindowStage {
         self.run.observer.event(&Event::Progress { stage: self.number, decoded_bytes });
     }
 
-    /// The event of its beginning. Tasks that are done count by their number: those at the rim of
-    /// the box are smaller than the others.
-    pub(crate) fn started(&self, done: &DoneSet) -> Event {
-        let (total, tasks) = (self.tasks.len(), done.count_in(&self.tasks));
-        let kept = u64::try_from(self.work.job.kept().elements()).unwrap_or(u64::MAX);
-        let all = self.stage().tasks.max(1);
-        let kept_bytes = u128::from(kept.saturating_mul(wide(self.item_bytes)));
-        let share = |tasks: u64| {
-            u64::try_from(kept_bytes * u128::from(tasks) / u128::from(all)).unwrap_or(u64::MAX)
+    /// The event of the beginning of `stages`, which is told as that of one: their tasks run beside
+    /// each other. Tasks that are done count by their number: those at the rim of the box are
+    /// smaller than the others.
+    pub(crate) fn started(stages: &[Arc<Self>], done: &DoneSet) -> Event {
+        let sum = |count: &dyn Fn(&Self) -> u64| {
+            stages.iter().fold(0_u64, |sum, stage| sum.saturating_add(count(stage)))
         };
+        let names: Vec<&str> = stages.iter().map(|stage| &*stage.stage().name).collect();
         Event::StageStarted {
-            stage: self.number,
-            name: self.stage().name.clone(),
-            tasks: total,
-            tasks_done: tasks,
-            bytes_total: share(total),
-            bytes_done: share(tasks),
+            stage: stages.first().map_or(0, |stage| stage.number),
+            name: names.join(" and "),
+            tasks: sum(&|stage| stage.tasks.len()),
+            tasks_done: sum(&|stage| done.count_in(&stage.tasks)),
+            bytes_total: sum(&|stage| stage.share(stage.tasks.len())),
+            bytes_done: sum(&|stage| stage.share(done.count_in(&stage.tasks))),
         }
+    }
+
+    /// Bytes of the target that so many of its tasks are for.
+    fn share(&self, tasks: u64) -> u64 {
+        let kept = u64::try_from(self.work.job.kept().elements()).unwrap_or(u64::MAX);
+        let kept_bytes = u128::from(kept.saturating_mul(wide(self.item_bytes)));
+        let all = u128::from(self.stage().tasks.max(1));
+        u64::try_from(kept_bytes * u128::from(tasks) / all).unwrap_or(u64::MAX)
     }
 }

@@ -1,4 +1,4 @@
-//! The tasks of a stage of an apply, some at a time.
+//! The tasks of an apply, some at a time.
 
 use std::sync::Arc;
 
@@ -6,29 +6,33 @@ use rechunk_plan::Kernel;
 use tokio::task::JoinSet;
 use tracing::Instrument;
 
+use super::order::Order;
 use super::stage::WindowStage;
 use super::{pull, task};
 use crate::ExecError;
 use crate::journal::{DoneSet, Mark};
 use crate::tasks::flatten;
 
-/// Runs the tasks of a stage that are to be done and are not. If one fails, or if this future is
-/// dropped, those that run are dropped too.
-pub(crate) async fn run_tasks(stage: &Arc<WindowStage>, done: &DoneSet) -> Result<(), ExecError> {
-    let mut running: JoinSet<Result<(), ExecError>> = JoinSet::new();
-    let at_once = usize::try_from(stage.stage().tasks_at_once).unwrap_or(usize::MAX);
-    for task in done.left_in(&stage.tasks).into_iter().flat_map(|range| range.start..range.end) {
-        if running.len() >= at_once
-            && let Some(ended) = running.join_next().await
-        {
-            flatten(ended)?;
+/// Runs the tasks of stages that follow each other that are to be done and are not. If one fails,
+/// or if this future is dropped, those that run are dropped too.
+pub(crate) async fn run_tasks(
+    stages: &[Arc<WindowStage>],
+    done: &DoneSet,
+) -> Result<(), ExecError> {
+    let Some(first) = stages.first() else { return Ok(()) };
+    let limits: Vec<_> =
+        stages.iter().map(|stage| (stage.tasks, stage.stage().tasks_at_once)).collect();
+    let mut order = Order::new(first.work(), &limits, done);
+    let mut running: JoinSet<Result<(usize, u64), ExecError>> = JoinSet::new();
+    loop {
+        while let Some((place, task)) = order.next() {
+            let stage = Arc::clone(&stages[place]);
+            let work = async move { one(stage, task).await.map(|()| (place, task)) };
+            running.spawn(work.in_current_span());
         }
-        running.spawn(one(Arc::clone(stage), task).in_current_span());
+        let Some(ended) = running.join_next().await else { return Ok(()) };
+        order.ended(flatten(ended)?);
     }
-    while let Some(ended) = running.join_next().await {
-        flatten(ended)?;
-    }
-    Ok(())
 }
 
 async fn one(stage: Arc<WindowStage>, task: u64) -> Result<(), ExecError> {

@@ -8,6 +8,7 @@ mod command;
 mod named;
 mod opened;
 mod planned;
+mod provenance;
 mod report;
 mod request;
 mod result_type;
