@@ -2,6 +2,7 @@
 
 mod apply;
 mod run;
+mod saving;
 mod status;
 mod synthetic;
 
@@ -9,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use apply::{ApplyArgs, BoxArgs, OperationArgs};
 pub(crate) use run::RunArgs;
+pub(crate) use saving::SavingArgs;
 pub(crate) use status::{StatusArgs, WatchArgs};
 pub(crate) use synthetic::SyntheticArgs;
 
@@ -423,18 +425,6 @@ pub(crate) struct CopyArgs {
     pub html: Option<String>,
     #[command(flatten)]
     pub output: OutputArgs,
-}
-
-/// A plan that is run later, as a whole or in parts.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct SavingArgs {
-    /// Worker processes, each with --max-mem, that are to do the plan in parts (`rechunk run
-    /// --part`).
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
-    pub workers: u32,
-    /// Save the plan for `rechunk run`.
-    #[arg(long, value_name = "PLAN.json")]
-    pub out: Option<String>,
 }
 
 /// `rechunk plan`.

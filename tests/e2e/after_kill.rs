@@ -1,7 +1,7 @@
 //! Leftovers of a run that was killed go with the next one, wherever they were put. Complete parts
 //! are said to be complete, and damaged ones cost their contents, not the job.
 //!
-//! As in `kill.rs`, `tests/tools/killpoint.c` does the killing.
+//! As in `kill`, `tests/tools/killpoint.c` does the killing.
 
 use std::fs;
 use std::path::{Path, PathBuf};

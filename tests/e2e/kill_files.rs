@@ -1,7 +1,7 @@
 //! Killed at any file-changing call, with torn writes and lost unsynced bytes: targets in raw files
 //! and in N5. The same command with `--resume` ends with the same files and nothing else.
 //!
-//! As in `kill.rs`, `tests/tools/killpoint.c` does the killing.
+//! As in `kill`, `tests/tools/killpoint.c` does the killing.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -129,8 +129,8 @@ pub(crate) struct BoxArgs {
     /// shape of the source; beyond the region nothing is written.
     #[arg(long = "box", value_name = "SPEC", allow_hyphen_values = true)]
     pub region: Option<String>,
-    /// Unit of --box: `voxel`, or one of length, as `nm` or `um`, by the size of voxels that the
-    /// source says (OME-Zarr, N5, COSEM, NIfTI): `--box z=1.2:4.8,x=0:10 --box-units um`.
+    /// Unit of --box: `voxel`, or one of length (`nm`, `um`, …): `--box z=1.2:4.8,x=0:10`. Sizes of
+    /// voxels are those that the source says: OME-Zarr, N5, COSEM, NIfTI.
     #[arg(long, value_name = "UNIT", default_value = "voxel")]
     pub box_units: String,
     /// Growth of the region: to whole array chunks of the target, to whole work chunks, or both.

@@ -102,8 +102,9 @@ pub struct VoxelAxis {
     pub unit: Option<LengthUnit>,
 }
 
-/// Region of an array in a unit of length: a voxel of number n takes up from `origin + n * size` to
-/// before the next one.
+/// Region of an array in a unit of length.
+///
+/// A voxel of number n takes up from `origin + n * size` to before the next one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]

@@ -111,7 +111,8 @@ impl RegionSpec {
     /// ```
     /// use rechunk_words::RegionSpec;
     /// # let spec = rechunk_grid::ArraySpec { shape: vec![10, 4], chunk_shape: vec![5, 4],
-    /// #     data_type: rechunk_grid::DataType::Uint8, edges: None, fill_value: None, dimension_names: None };
+    /// #     data_type: rechunk_grid::DataType::Uint8, edges: None, fill_value: None,
+    /// #     dimension_names: None };
     ///
     /// let asked = RegionSpec::parse("-3:12,2:2")?;
     /// assert_eq!(asked.bounds(&spec)?, [(7, 12), (2, 2)]);

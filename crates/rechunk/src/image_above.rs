@@ -42,8 +42,8 @@ pub(crate) fn image_axes(image: &Value) -> Option<&Value> {
     image.get("axes").or(of_system)
 }
 
-/// Looks for the array at `store` among the levels of images of the groups above it, the nearest
-/// first, and reads there until `read` finds something.
+/// Looks for the array at `store` among the levels of images of the groups above it. The nearest is
+/// first; `read` says what is found there, or `None` to look on.
 pub(crate) async fn look_above<T>(
     location: &str,
     store: &Store,

@@ -226,7 +226,7 @@ pub use rechunk_store::{Meter, RoleTraffic, StoreError, StoreOptions, Stores, Tr
 pub use rechunk_words::{
     ArrayRule, Asked, Cast, ChunkSpec, CodecSpec, Extent, JOB_FILE_BYTES_MAX, JobEntry, JobFault,
     JobNode, JobSyntax, JobValue, LengthUnit, MaxMissing, PathPattern, PhysicalRegion, Position,
-    RULE_SETTINGS, RegionSpec, ShardSpec, Share, Slice, SpanUnit, TimeSpan, WordError,
+    RULE_SETTINGS, RegionSpec, ShardSpec, Share, Slice, SpanUnit, TimeSpan, VoxelAxis, WordError,
     format_byte_size, parse_byte_size, parse_duration, parse_job_file,
 };
 pub use tokio_util::sync::CancellationToken;

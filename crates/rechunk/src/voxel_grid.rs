@@ -1,7 +1,7 @@
 //! Size and place of an array's voxels in physical units, as it says them itself, or the image that
 //! it is a level of.
 //!
-//! Its own attributes come first, in the forms that writers of N5 and Zarr use: `transform` (COSEM),
+//! Its own attributes come first, in the forms of writers of N5 and Zarr: `transform` (COSEM),
 //! `pixelResolution` (n5-viewer), `resolution` or `voxel_size` with `offset` and `units` (N5,
 //! funlib), the header of NIfTI. Then the `coordinateTransformations` of OME-Zarr.
 
@@ -11,7 +11,7 @@ use rechunk_words::{LengthUnit, VoxelAxis};
 use serde_json::{Map, Value};
 
 use crate::axes::Axes;
-use crate::formats::Metadata;
+use crate::formats::Fact;
 use crate::image_above::{ImageLevel, image_axes, look_above};
 use crate::{Error, OpenArray};
 
@@ -52,15 +52,11 @@ impl Orders {
         let in_c_order: Vec<usize> = (0..source.spec().shape.len()).collect();
         let stored = source.array.layout().element_order().axes.iter();
         let fastest_first: Vec<usize> = stored.rev().copied().collect();
-        match &source.metadata {
-            Metadata::N5(..) => Self { attributes: fastest_first.clone(), header: fastest_first },
-            Metadata::Raw(_) => Self { attributes: in_c_order, header: fastest_first },
-            Metadata::Zarr(metadata) if Axes::noted(&metadata.attributes) == Some(Axes::Keep) => {
-                Self { attributes: in_c_order.clone(), header: in_c_order }
-            }
-            Metadata::Zarr(_) => {
-                Self { header: in_c_order.iter().rev().copied().collect(), attributes: in_c_order }
-            }
+        let is_kept = Axes::noted(source.metadata.attributes()) == Some(Axes::Keep);
+        let lists_as_stored = source.metadata.format().has(Fact::AxisAttributes);
+        Self {
+            attributes: if lists_as_stored { fastest_first.clone() } else { in_c_order.clone() },
+            header: if is_kept { in_c_order } else { fastest_first },
         }
     }
 }

@@ -25,3 +25,9 @@ fn option(asked: Asked) -> &'static str {
         Asked::Rule => "--var",
     }
 }
+
+/// An error of a text, said of `what`.
+pub(crate) fn named(what: &str, error: WordError) -> Error {
+    let WordError { message, hint, .. } = error;
+    Error::Usage { message: format!("{what}: {message}"), hint: hint.map(Into::into) }
+}

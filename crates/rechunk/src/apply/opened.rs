@@ -13,13 +13,13 @@ use rechunk_store::{Role, Stores};
 
 use super::command::CommandOp;
 use super::named::NamedOp;
-use super::planned::named;
 use super::result_type::as_results;
 use super::{ApplyRequest, OperationRequest};
 use crate::Error;
 use crate::open::{OpenArray, open_array};
 use crate::request::CopyRequest;
 use crate::voxel_grid::voxel_grid;
+use crate::words::named;
 
 /// An apply whose operation is built and whose further sources are open.
 #[derive(Debug, Clone)]

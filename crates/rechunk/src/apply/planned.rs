@@ -13,7 +13,8 @@ use super::command::check_shape;
 use super::opened::Work;
 use super::{LevelRequest, Opened, Pads};
 use crate::plan_request::source_side;
-use crate::{ChunkSpec, Error, WordError};
+use crate::words::named;
+use crate::{ChunkSpec, Error};
 
 impl Opened {
     /// Plans the apply: `request` is that of a copy from the source to the target.
@@ -137,12 +138,6 @@ impl Opened {
         };
         prepare(&spec).map_err(Error::apply)
     }
-}
-
-/// An error of a text, said of `what`.
-pub(super) fn named(what: &str, error: WordError) -> Error {
-    let WordError { message, hint, .. } = error;
-    Error::Usage { message: format!("{what}: {message}"), hint: hint.map(Into::into) }
 }
 
 /// Objects of the target cannot be replaced by themselves.

@@ -18,8 +18,8 @@ const PROVENANCE: &str = "rechunk_apply";
 const IDENTITY_LENGTH: usize = 32;
 
 impl Opened {
-    /// Notes in the attributes of `target` of which operation it is the result, and an identity of
-    /// all that decides the elements but those of the sources.
+    /// Notes in the attributes of `target` of which operation it is the result, and an identity.
+    /// All that decides the elements is in it, but the elements of the sources.
     pub(crate) fn note(&self, source: &OpenArray, target: &mut Metadata) -> Result<(), Error> {
         let mut note = Map::new();
         note.insert("operation".to_owned(), said(&self.request.operation).into());
