@@ -24,7 +24,7 @@ fn is_read(request: &RequestRecord) -> bool {
 }
 
 /// Every number of the report against the log of the server.
-fn assert_counted(report: &Value, requests: &[RequestRecord]) {
+pub(super) fn assert_counted(report: &Value, requests: &[RequestRecord]) {
     assert_done(report);
     assert!(requests.iter().all(|request| request.fault.is_none()));
     for name in ["source", "intermediate", "target"] {

@@ -3,6 +3,7 @@
 //! The objects of a server are files (`root/BUCKET/KEY`), so a test writes a source and compares a
 //! target without any client: what a store got is held against what is on the disk.
 
+mod applies;
 mod busy;
 mod copies;
 mod counts;

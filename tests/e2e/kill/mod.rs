@@ -17,7 +17,7 @@ use serde_json::Value;
 use job::{Job, Kill};
 
 use crate::arrays::RawArray;
-use crate::harness::{BINARY, Run, looks_finished, rechunk, tool, tree};
+use crate::harness::{BINARY, Folder, Run, looks_finished, rechunk, tool, tree};
 use crate::report::{number, text};
 
 /// Kill points of one job in the normal run.
