@@ -205,3 +205,8 @@ support-table: oracles
 # Compute fixtures/SHA256.json anew.
 fixture-digests: oracles
     .venv-oracle-z3/bin/python -W ignore tests/tools/fixture_digests.py
+
+# Applies against dask, a loop with tensorstore, and copies: ten minutes, 2 GB. ARGUMENTS are those of the script.
+bench-apply *ARGUMENTS: build
+    tests/bench/setup.sh
+    .venv-bench/bin/python tests/bench/apply.py {{ARGUMENTS}}
