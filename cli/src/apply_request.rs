@@ -1,9 +1,9 @@
 //! Gives meaning to the arguments of `apply`.
 
 use rechunk::{
-    ApplyRequest, Boundary, CommandSpec, CopyRequest, Error, Expand, FileFormat, Format,
-    LevelRequest, MissingChunks, Mode, OperationRequest, Pads, PhysicalRegion, Returns, Round,
-    WordError, WriteEmpty,
+    ApplyRequest, CommandSpec, CopyRequest, Error, Expand, FileFormat, Format, LevelRequest,
+    MissingChunks, Mode, OperationRequest, Pads, PhysicalRegion, Returns, Round, WordError,
+    WriteEmpty,
 };
 
 use crate::args::{ApplyArgs, BoxArgs, OperationArgs};
@@ -97,15 +97,7 @@ fn command(text: &str, args: &OperationArgs) -> Result<CommandSpec, Error> {
 }
 
 fn of_operation(apply: &mut ApplyRequest, args: &OperationArgs) -> Result<(), Error> {
-    let (rule, value) = match args.boundary.split_once('=') {
-        Some((rule, value)) => (rule, Some(value)),
-        None => (args.boundary.as_str(), None),
-    };
-    apply.boundary = rule.parse().map_err(|error| usage(format!("--boundary: {error}"), None))?;
-    if value.is_some() && apply.boundary != Boundary::Constant {
-        return Err(usage(format!("--boundary: `{rule}` takes no value"), None));
-    }
-    apply.constant = value.map(str::to_owned);
+    apply.set_boundary(&args.boundary).map_err(|error| error.given_to("--boundary"))?;
     apply.missing = MissingChunks::from_name(&args.missing).unwrap_or_default();
     apply.round = if args.round == "end" { Round::End } else { Round::Level };
     apply.blend_labels = args.blend_labels;
@@ -116,7 +108,11 @@ fn of_boxes(apply: &mut ApplyRequest, args: &BoxArgs) -> Result<(), Error> {
     apply.bottom.crop = pads("--crop", args.crop.as_deref())?;
     apply.bottom.blend = pads("--blend", args.blend.as_deref())?;
     apply.bottom.mode = mode(&args.blend_mode)?;
-    apply.levels = args.level.iter().map(|text| level(text)).collect::<Result<_, Error>>()?;
+    apply.levels = args
+        .level
+        .iter()
+        .map(|text| text.parse::<LevelRequest>().map_err(|error| error.given_to("--level")))
+        .collect::<Result<_, Error>>()?;
     match (args.box_units.as_str(), &args.region) {
         ("voxel", region) => apply.region = parsed(region.as_deref())?,
         (unit, Some(region)) => {
@@ -153,24 +149,4 @@ fn pads(option: &str, text: Option<&str>) -> Result<Option<Pads>, Error> {
 
 fn mode(text: &str) -> Result<Mode, Error> {
     text.parse().map_err(Error::from)
-}
-
-/// Reads `SPEC[;crop=SPEC][;blend=SPEC][;mode=MODE]`.
-fn level(text: &str) -> Result<LevelRequest, Error> {
-    let mut parts = text.split(';').map(str::trim);
-    let mut level = LevelRequest::new(parts.next().unwrap_or_default().parse()?);
-    for part in parts {
-        match part.split_once('=') {
-            Some(("crop", value)) => level.crop = pads("--level", Some(value))?,
-            Some(("blend", value)) => level.blend = pads("--level", Some(value))?,
-            Some(("mode", value)) => level.mode = mode(value)?,
-            _ => {
-                return Err(usage(
-                    format!("--level: `{part}` is no setting of a level"),
-                    Some("there are crop=SPEC, blend=SPEC and mode=MODE"),
-                ));
-            }
-        }
-    }
-    Ok(level)
 }

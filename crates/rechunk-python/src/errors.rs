@@ -26,7 +26,8 @@ fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     if let (Class::Memory, Some(Remedy::MoreMemory { bytes })) = (error.class(), error.remedy()) {
         about.set_item("minimum_bytes", bytes)?;
     }
-    let exception = py.import("rechunk.errors")?.getattr(class_name(error.class()))?;
+    let name = if error.is_of_operation() { "OperationError" } else { class_name(error.class()) };
+    let exception = py.import("rechunk.errors")?.getattr(name)?;
     Ok(PyErr::from_value(exception.call((message,), Some(&about))?))
 }
 

@@ -5,10 +5,15 @@
 //! Work runs on threads of its own with the interpreter released ([`waiting`]).
 
 mod allocator;
+mod apply;
+mod apply_request;
 mod baseline;
 mod calls;
 mod cancel;
+mod elements;
 mod errors;
+mod function;
+mod open_calls;
 mod options;
 mod plan;
 mod progress;
@@ -27,6 +32,8 @@ mod _rechunk {
     use pyo3::types::PyModule;
 
     #[pymodule_export]
+    use crate::apply::apply;
+    #[pymodule_export]
     use crate::baseline::{
         calculate_single_stage_io_ops, calculate_stage_chunks, consolidate_chunks,
         multistage_rechunking_plan, rechunking_plan,
@@ -35,6 +42,8 @@ mod _rechunk {
     use crate::calls::{clean, info, parse_bytes, probe, status, verify};
     #[pymodule_export]
     use crate::cancel::Cancel;
+    #[pymodule_export]
+    use crate::elements::Elements;
     #[pymodule_export]
     use crate::plan::Job;
 

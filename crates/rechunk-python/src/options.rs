@@ -132,9 +132,13 @@ impl Options {
     }
 
     pub(crate) fn flag(&mut self, name: &'static str) -> Result<bool, Error> {
+        Ok(self.switch(name)?.unwrap_or(false))
+    }
+
+    pub(crate) fn switch(&mut self, name: &'static str) -> Result<Option<bool>, Error> {
         match self.take(name) {
-            None => Ok(false),
-            Some(Value::Flag(flag)) => Ok(flag),
+            None => Ok(None),
+            Some(Value::Flag(flag)) => Ok(Some(flag)),
             Some(other) => {
                 Err(wrong(name, &format!("`{}` is not True or False", other.words()), None))
             }
@@ -209,6 +213,25 @@ impl Options {
                 entries.iter().flat_map(|(key, value)| entries_of(key, value, &entry)).collect()
             }
             Some(value) => vec![value.words()],
+        }
+    }
+
+    /// Several texts with settings, `VALUE;key=VALUE`: a text, a `dict` with `main` for the first
+    /// value, or a list of such.
+    pub(crate) fn settings(&mut self, name: &'static str, main: &str) -> Vec<String> {
+        let text = |value: &Value| {
+            let Value::Map(entries) = value else { return value.words() };
+            let is_main = |entry: &&(String, Value)| entry.0 == main;
+            let first = entries.iter().find(is_main).map(|(_, value)| value.words());
+            let others = entries.iter().filter(|entry| !is_main(entry));
+            let others = others.map(|(key, value)| format!("{key}={}", value.words()));
+            let parts = std::iter::once(first.unwrap_or_default()).chain(others);
+            parts.collect::<Vec<_>>().join(";")
+        };
+        match self.take(name) {
+            None => Vec::new(),
+            Some(Value::List(values)) => values.iter().map(text).collect(),
+            Some(value) => vec![text(&value)],
         }
     }
 

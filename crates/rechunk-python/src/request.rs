@@ -8,7 +8,7 @@ use rechunk::{
 
 use crate::options::{Options, wrong};
 
-const FORMATS: &str = "zarr3, zarr2, n5, raw, npy, nii";
+pub(crate) const FORMATS: &str = "zarr3, zarr2, n5, raw, npy, nii";
 
 /// A copy, and which arrays of a group are copied.
 pub(crate) fn copy(
@@ -41,7 +41,8 @@ pub(crate) fn copy(
     Ok((request, selection(options)?))
 }
 
-fn planning(options: &mut Options) -> Result<Planning, Error> {
+/// Options of planning.
+pub(crate) fn planning(options: &mut Options) -> Result<Planning, Error> {
     let strategies = "auto, passthrough, direct, keep, pull, push-pull, multistage, memory";
     let mut planning = verifying(options)?;
     planning.concurrency = options.number("concurrency", &1)?;

@@ -10,12 +10,14 @@ import pytest
 
 MODULES = [
     "rechunk",
+    "rechunk.applying",
     "rechunk.arrays",
     "rechunk.calls",
     "rechunk.compat.rechunker",
     "rechunk.compat.rechunker.algorithm",
     "rechunk.compat.rechunker.api",
     "rechunk.errors",
+    "rechunk.functions",
     "rechunk.locations",
     "rechunk.planned",
     "rechunk.rechunking",

@@ -49,6 +49,7 @@ def test_exit_codes_are_those_of_the_command_line() -> None:
         "DifferencesFound": 6,
         "NotYet": 7,
         "Interrupted": 130,
+        "OperationError": 1,
     }
 
 

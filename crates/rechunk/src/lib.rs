@@ -212,13 +212,13 @@ pub use undertaking::{Begun, RangeReport};
 pub use verify::{Compared, Comparison, GroupComparison, MemberComparison, verify, verify_any};
 
 pub use apply::{
-    ApplyReport, ApplyRequest, LevelReport, LevelRequest, OperationRequest, Pads, StatisticReport,
-    statistic, statistic_plan,
+    ApplyReport, ApplyRequest, Function, FunctionCall, LevelReport, LevelRequest, OperationRequest,
+    Pads, StatisticReport, statistic, statistic_plan,
 };
-pub use rechunk_apply::{Boundary, Expand, Mode, Round};
+pub use rechunk_apply::{Boundary, Expand, Mode, OpOutput, Round};
 pub use rechunk_array::{ArrayError, RegionError, RegionOptions};
 pub use rechunk_command::{CommandSpec, FileFormat, Returns};
-pub use rechunk_exec::{Event, NullObserver, Observer, TaskRange};
+pub use rechunk_exec::{Event, NullObserver, Observer, TaskRange, WindowInput};
 pub use rechunk_grid::{ArraySpec, DataType, Region, WriteEmpty, format_shape};
 pub use rechunk_ops::{OperationInfo, operations};
 pub use rechunk_plan::{Estimate, IntermediateGrid, MissingChunks, Strategy};

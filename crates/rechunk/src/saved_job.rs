@@ -10,6 +10,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::Error;
+use crate::apply::OperationRequest;
 use crate::formats::hex;
 use crate::growth::Growth;
 use crate::request::CopyRequest;
@@ -67,8 +68,18 @@ pub struct SavedJob {
 }
 
 impl SavedJob {
-    /// Its JSON form.
+    /// Its JSON form. Refuses a job that applies a function, which no file can hold.
     pub fn to_json(&self) -> Result<Vec<u8>, Error> {
+        let operation = self.request.apply.as_ref().map(|apply| &apply.operation);
+        if let Some(OperationRequest::Function(function)) = operation {
+            return Err(Error::Usage {
+                message: format!(
+                    "the plan cannot be saved: it applies the function `{}` of this program",
+                    function.name
+                ),
+                hint: Some("run it here".into()),
+            });
+        }
         serde_json::to_vec_pretty(self)
             .map_err(|error| Error::State { path: JOB_KEY.to_owned(), reason: error.to_string() })
     }
@@ -134,6 +145,14 @@ impl SavedJob {
             return Some(format!("it copies the region {}, not {}", of(self), of(other)));
         }
         if self.request.apply != other.request.apply {
+            let of = |job: &Self| {
+                let apply = job.request.apply.as_ref();
+                apply.map_or_else(|| "a copy".to_owned(), |apply| apply.operation.name().to_owned())
+            };
+            let (mine, theirs) = (of(self), of(other));
+            if mine != theirs {
+                return Some(format!("its operation is `{mine}`, not `{theirs}`"));
+            }
             return Some("it applies another operation, or the same in other boxes".to_owned());
         }
         if self.growth != other.growth {

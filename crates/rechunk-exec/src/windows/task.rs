@@ -81,7 +81,7 @@ fn compute(
                 None => return Ok(OpOutput::Skip),
             },
         };
-        call_op(stage, &task, tile, &inputs)
+        call_op(stage, &task, tile, inputs)
     };
     run_task(job, number, &stage.fill, &mut call).map_err(|error| match error {
         RunError::Op(fault) => fault,
@@ -101,18 +101,17 @@ fn call_op(
     stage: &WindowStage,
     task: &TopTask,
     tile: &BottomTile,
-    elements: &Inputs,
+    elements: Inputs,
 ) -> Result<OpOutput, Fault> {
     let shape = tile.read.shape();
-    let inputs = elements.iter().zip(sources(stage)).map(|(bytes, (source, _))| WindowInput {
+    let inputs = elements.into_iter().zip(sources(stage)).map(|(bytes, (source, _))| WindowInput {
         data_type: source.layout().spec().data_type,
-        shape: &shape,
+        shape: shape.clone(),
         bytes,
     });
-    let inputs: Vec<_> = inputs.collect();
-    let call = WindowCall { task, tile, inputs: &inputs };
+    let call = WindowCall { task, tile, inputs: inputs.collect() };
     let op = &stage.windows().op;
-    let result = catch_unwind(AssertUnwindSafe(|| op.run(&call)));
+    let result = catch_unwind(AssertUnwindSafe(|| op.run(call)));
     let result = result
         .unwrap_or_else(|panic| Err(format!("it panicked: {}", cpu::message(panic.as_ref()))));
     result.map_err(|reason| {

@@ -15,7 +15,7 @@ pub trait WindowOp: fmt::Debug + Send + Sync {
     fn computes(&self, spec: &OpSpec, inputs: &[DataType]) -> bool;
 
     /// Computes the values of a box. Returns why it cannot, in words for the user.
-    fn run(&self, call: &WindowCall<'_>) -> Result<OpOutput, String>;
+    fn run(&self, call: WindowCall<'_>) -> Result<OpOutput, String>;
 }
 
 /// One call of an operation.
@@ -27,19 +27,20 @@ pub struct WindowCall<'a> {
     /// Boxes of the call.
     pub tile: &'a BottomTile,
     /// Windows of the sources.
-    pub inputs: &'a [WindowInput<'a>],
+    pub inputs: Vec<WindowInput>,
 }
 
-/// Window of a source, filled beyond its border.
+/// Window of a source, filled beyond its border. It is the operation's own: nobody reads it after
+/// the call.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct WindowInput<'a> {
+pub struct WindowInput {
     /// Type of an element.
     pub data_type: DataType,
     /// Shape of the window, elements.
-    pub shape: &'a [u64],
-    /// Elements in C order and native byte order.
-    pub bytes: &'a [u8],
+    pub shape: Vec<u64>,
+    /// Elements in C order without gaps, in native byte order.
+    pub bytes: Vec<u8>,
 }
 
 /// Operation, further sources and constants of an apply.

@@ -6,7 +6,7 @@
 True
 
 `plan` says what a copy would do and cost, and its `Plan` runs it: here (`Plan.run`), or on an engine
-(`Plan.execute`). `rechunk` has the signature of the package rechunker. Options are those of the command
+(`Plan.execute`). `apply` has an operation, also one in Python, on boxes of an array. `rechunk` has the signature of the package rechunker. Options are those of the command
 line, with `_` for `-`: see `rechunk.options`. Every report is the object that the command line prints
 with `--json`.
 """
@@ -16,12 +16,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rechunk._rechunk import PLAN_VERSION, Cancel, __version__
+from rechunk.applying import apply
 from rechunk.calls import clean, copy, info, plan, probe, status, verify
 from rechunk.errors import (
     DifferencesFound,
     Interrupted,
     MemoryBudgetError,
     NotYet,
+    OperationError,
     RechunkError,
     SourceError,
     TargetError,
@@ -32,20 +34,25 @@ from rechunk.rechunking import rechunk
 
 if TYPE_CHECKING:
     from rechunk import compat, engines
+    from rechunk.functions import Exec, Task
 
 __all__ = [
     "PLAN_VERSION",
     "Cancel",
     "DifferencesFound",
+    "Exec",
     "Interrupted",
     "MemoryBudgetError",
     "NotYet",
+    "OperationError",
     "Plan",
     "RechunkError",
     "SourceError",
     "TargetError",
+    "Task",
     "UsageError",
     "__version__",
+    "apply",
     "clean",
     "compat",
     "copy",
@@ -60,9 +67,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Imports `rechunk.compat` and `rechunk.engines` when they are asked for."""
-    if name in ("compat", "engines"):
-        import importlib
+    """Imports what takes time to import when it is asked for."""
+    import importlib
 
+    if name in ("compat", "engines"):
         return importlib.import_module(f"rechunk.{name}")
+    if name in ("Exec", "Task"):
+        return getattr(importlib.import_module("rechunk.functions"), name)
     raise AttributeError(f"module 'rechunk' has no attribute {name!r}")

@@ -46,6 +46,18 @@ class Job:
         self, options: _Options, progress: _Told = None, cancel: Cancel | None = None
     ) -> dict[str, Any]: ...
 
+class Elements:
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
+
+def apply(
+    sources: Sequence[str],
+    target: str,
+    options: _Options,
+    callable: Callable[[Sequence[Elements], tuple[Any, ...], Elements], bool] | None = None,
+    progress: _Told = None,
+    cancel: Cancel | None = None,
+) -> dict[str, Any]: ...
 def info(location: str, options: _Options) -> tuple[dict[str, Any], str]: ...
 def verify(
     a: str, b: str, options: _Options, progress: _Told = None, cancel: Cancel | None = None

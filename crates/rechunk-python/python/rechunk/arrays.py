@@ -53,13 +53,14 @@ def spilled(value: Any) -> tuple[Any, TemporaryDirectory[str] | None]:
     import numpy
 
     check(value, "source")
-    folder = _folder()
+    folder = directory()
     path = os.path.join(folder.name, "source.npy")
     numpy.save(path, value, allow_pickle=False)
     return path, folder
 
 
-def _folder() -> TemporaryDirectory[str]:
+def directory() -> TemporaryDirectory[str]:
+    """Makes a private directory, which is removed with what is returned."""
     from tempfile import TemporaryDirectory
 
     return TemporaryDirectory(prefix="rechunk-array-", ignore_cleanup_errors=True)
@@ -76,7 +77,7 @@ def filled(array: Any) -> Iterator[str]:
     check(array, "target")
     if not array.flags.writeable:
         raise UsageError("the target is an array that cannot be written", hint="give array.copy()")
-    with _folder() as folder:
+    with directory() as folder:
         path = os.path.join(folder, "target.npy")
         yield path
         found = numpy.load(path, mmap_mode="r", allow_pickle=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rechunk import _rechunk
 from rechunk._rechunk import Cancel, Job
 from rechunk.arrays import check_shape, filled, is_array, spilled
-from rechunk.locations import locate, storage_options as understood
+from rechunk.locations import located
 from rechunk.planned import Plan, Report
 from rechunk.progress import Progress, listener
 
@@ -49,39 +49,9 @@ def _plan(
     source: Any, target: Any, fsspec: Mapping[str, Any] | None, options: dict[str, Any]
 ) -> Plan:
     source, held = spilled(source)
-    source, target, options = _located(source, target, fsspec, options)
-    job = Job.prepare(source, target, options)
+    (read, written), options = located([source, target], fsspec, options)
+    job = Job.prepare(read, written, options)
     return Plan(job, {name: options[name] for name in STORES if name in options}, held)
-
-
-def _located(
-    source: Any, target: Any, fsspec: Mapping[str, Any] | None, options: dict[str, Any]
-) -> tuple[str, str, dict[str, Any]]:
-    """Returns locations, and the options with those by which their stores are reached."""
-    (read, read_options) = locate(source)
-    (written, write_options) = ("", []) if target is None else locate(target)
-    found = [*understood(fsspec), *read_options]
-    found += [option for option in write_options if option not in found]
-    if found:
-        found += _texts(options.get("store_option"))  # what is said by name counts
-        options = {**options, "store_option": found}
-    if options.get("temp") is not None:
-        options = {**options, "temp": locate(options["temp"])[0]}
-    return read, written, options
-
-
-def _texts(given: Any) -> list[str]:
-    if given is None:
-        return []
-    if isinstance(given, str):
-        return [given]
-    if not isinstance(given, dict):
-        return list(given)
-    texts = []
-    for key, value in given.items():
-        below = value.items() if isinstance(value, dict) else None
-        texts += [f"{key},{k}={v}" for k, v in below] if below else [f"{key}={value}"]
-    return texts
 
 
 def copy(
@@ -132,7 +102,7 @@ def info(
     [10, 16, 16]
     """
     location, _held = spilled(location)
-    where, _, given = _located(location, None, storage_options, dict(options))
+    (where,), given = located([location], storage_options, dict(options))
     found, _text = _rechunk.info(where, {**given, "access": access})
     return found
 
@@ -159,7 +129,7 @@ def verify(
     0
     """
     (a, _held_a), (b, _held_b) = spilled(a), spilled(b)
-    one, other, given = _located(a, b, storage_options, dict(options))
+    (one, other), given = located([a, b], storage_options, dict(options))
     given = {**given, "max_mem": max_mem, "threads": threads}
     told, close = listener(progress)
     try:
@@ -182,7 +152,7 @@ def status(target: Any, **options: Unpack[StoreKeywords]) -> Report:
     >>> rechunk.status("nothing-here.zarr")["state"]
     'none'
     """
-    where, _, given = _located(target, None, None, dict(options))
+    (where,), given = located([target], None, dict(options))
     return _rechunk.status(where, given)
 
 
@@ -193,7 +163,7 @@ def clean(target: Any, **options: Unpack[StoreKeywords]) -> Report:
     >>> rechunk.clean("nothing-here.zarr")["target"].endswith("nothing-here.zarr")
     True
     """
-    where, _, given = _located(target, None, None, dict(options))
+    (where,), given = located([target], None, dict(options))
     return _rechunk.clean(where, given)
 
 
@@ -217,7 +187,7 @@ def probe(
     """
     import os
 
-    where, _, given = _located(location, None, None, dict(options))
+    (where,), given = located([location], None, dict(options))
     path = None if out is None else os.fspath(out)
     given = {**given, "read": read, "bytes": bytes, "seconds": seconds}
     found, text = _rechunk.probe(where, path, given)

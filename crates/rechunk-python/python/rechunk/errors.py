@@ -120,6 +120,13 @@ class Interrupted(RechunkError):
     exit_code = 130
 
 
+class OperationError(RechunkError):
+    """An operation of `rechunk.apply` has failed; what is done is kept.
+
+    What a Python callable has raised is its `__cause__`.
+    """
+
+
 def from_json(found: dict[str, Any]) -> RechunkError:
     """Makes the exception that `RechunkError.to_json` has described.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rechunk.errors import UsageError
@@ -42,6 +42,38 @@ def locate(store: Any) -> tuple[str, list[str]]:
         return _of_path(os.fspath(store)), []
     module = type(store).__module__.partition(".")[0]
     return _READERS.get(module, _unknown)(store)
+
+
+def located(
+    stores: Sequence[Any], fsspec: Mapping[str, Any] | None, options: dict[str, Any]
+) -> tuple[list[str], dict[str, Any]]:
+    """Returns locations (empty for None), and the options with those by which their stores are reached."""
+    found = storage_options(fsspec)
+    locations = []
+    for store in stores:
+        (location, reached) = ("", []) if store is None else locate(store)
+        locations.append(location)
+        found += [option for option in reached if option not in found]
+    if found:
+        found += _texts(options.get("store_option"))  # what is said by name counts
+        options = {**options, "store_option": found}
+    if options.get("temp") is not None:
+        options = {**options, "temp": locate(options["temp"])[0]}
+    return locations, options
+
+
+def _texts(given: Any) -> list[str]:
+    if given is None:
+        return []
+    if isinstance(given, str):
+        return [given]
+    if not isinstance(given, dict):
+        return list(given)
+    texts = []
+    for key, value in given.items():
+        below = value.items() if isinstance(value, dict) else None
+        texts += [f"{key},{k}={v}" for k, v in below] if below else [f"{key}={value}"]
+    return texts
 
 
 def _of_path(path: str | bytes) -> str:

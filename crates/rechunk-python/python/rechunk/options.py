@@ -113,3 +113,57 @@ class CopyKeywords(PlanKeywords, total=False):
     resume: bool
     keep_temp: bool
     no_fsync: bool
+
+
+Level = Union[str, Mapping[str, Any]]
+"""A level of work chunks: `{"work": (64, 512, 512), "blend": (0, 16, 16)}`, also `crop` and `mode`."""
+
+
+class ApplyKeywords(OpenKeywords, total=False):
+    """All that `apply` takes beside sources, target, operation and work chunk."""
+
+    crop: Shape | None
+    blend: Shape | None
+    blend_mode: str | None
+    levels: Level | Sequence[Level] | None
+    box: Region | None
+    box_units: str | None
+    expand: str | None
+    shrink: bool
+    auto_divide: bool
+    gap: Shape | None
+    reduce_max: Shape | None
+    direct: bool
+    clip: bool
+    boundary: str | None
+    missing: str | None
+    round: str | None
+    blend_labels: bool
+    name: str | None
+    dtype: Any
+    halo: Shape | None
+    labels: bool
+    scratch: Size | None
+    jobs: int | None
+    returns: str | None
+    chunks: Shape | None
+    shards: Shape | None
+    format: str | None
+    codec: str | Mapping[str, Any] | Sequence[Any] | None
+    cast: str | None
+    write_empty: str | None
+    max_mem: Size | None
+    threads: int | None
+    concurrency: int | None
+    profile: FilePath | None
+    source_profile: str | None
+    temp_profile: str | None
+    target_profile: str | None
+    temp: FilePath | None
+    update: bool
+    verify: bool
+    overwrite: bool
+    resume: bool
+    keep_temp: bool
+    no_fsync: bool
+    dry_run: bool

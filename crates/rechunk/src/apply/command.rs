@@ -4,13 +4,14 @@ use std::error::Error as StdError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use rechunk_apply::{OpOutput, VoxelBox};
+use rechunk_apply::OpOutput;
 use rechunk_command::{Answer, BoxView, CommandSpec, Runner, Task};
 use rechunk_exec::{WindowCall, WindowOp};
 use rechunk_grid::DataType;
 use rechunk_plan::OpSpec;
 use tempfile::TempDir;
 
+use super::boxes::{pads, spans};
 use crate::Error;
 
 /// Name of the operation in plans.
@@ -101,35 +102,27 @@ pub(super) fn check_shape(
     command.check(inputs, output, shape).map_err(|error| refused(&error))
 }
 
-fn spans(bounds: &VoxelBox) -> Vec<(i64, i64)> {
-    bounds.axes.iter().map(|&span| span.into()).collect()
-}
-
 impl WindowOp for CommandOp {
     fn computes(&self, spec: &OpSpec, _: &[DataType]) -> bool {
         *spec == self.spec
     }
 
-    fn run(&self, call: &WindowCall<'_>) -> Result<OpOutput, String> {
+    fn run(&self, call: WindowCall<'_>) -> Result<OpOutput, String> {
         self.calls.fetch_add(1, Ordering::Relaxed);
         let inputs = call.inputs.iter().map(|input| BoxView {
             data_type: input.data_type,
-            shape: input.shape,
-            bytes: input.bytes,
+            shape: &input.shape,
+            bytes: &input.bytes,
         });
         let inputs: Vec<_> = inputs.collect();
         let tile = call.tile;
-        let pads = tile.task_box.axes.iter().zip(&tile.padded.axes);
-        let pads: Vec<(u64, u64)> = pads
-            .map(|(own, padded)| (own.start.abs_diff(padded.start), padded.end.abs_diff(own.end)))
-            .collect();
         let answer = self.runner.run(&Task {
             index: &call.task.index,
             inputs: &inputs,
             out_type: self.output,
             read: &spans(&tile.read),
             keep: &spans(&tile.task_box),
-            pads: &pads,
+            pads: &pads(tile),
         });
         match answer.map_err(|error| text(&error))? {
             Answer::Padded(bytes) => Ok(OpOutput::Padded(bytes)),

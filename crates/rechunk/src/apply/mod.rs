@@ -4,7 +4,10 @@
 //! specified, begun, resumed and finished as those of a copy; here is what differs.
 
 mod amount;
+mod boxes;
 mod command;
+mod converted;
+mod function;
 mod named;
 mod opened;
 mod planned;
@@ -15,8 +18,10 @@ mod result_type;
 mod statistic;
 mod updated;
 mod verified;
+mod words;
 
 pub use amount::Pads;
+pub use function::{Function, FunctionCall};
 pub(crate) use opened::Opened;
 pub use report::{ApplyReport, LevelReport};
 pub use request::{ApplyRequest, LevelRequest, OperationRequest};

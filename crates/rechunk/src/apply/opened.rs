@@ -12,9 +12,11 @@ use rechunk_plan::OpSpec;
 use rechunk_store::{Role, Stores};
 
 use super::command::CommandOp;
+use super::converted::ConvertedOp;
+use super::function::FunctionOp;
 use super::named::NamedOp;
 use super::result_type::as_results;
-use super::{ApplyRequest, OperationRequest};
+use super::{ApplyRequest, Function, OperationRequest};
 use crate::Error;
 use crate::open::{OpenArray, open_array};
 use crate::request::CopyRequest;
@@ -35,7 +37,7 @@ pub(crate) struct Opened {
     pub types: Vec<DataType>,
     /// Calls of the operation that this process has made.
     pub calls: Arc<AtomicU64>,
-    /// Ends programs that run.
+    /// Ends programs that run, and calls of functions.
     pub cancel: Arc<AtomicBool>,
     /// Region in parts of voxels, where it was given in a unit of length.
     pub physical: Option<Vec<(f64, f64)>>,
@@ -50,7 +52,12 @@ pub(crate) enum Work {
     Named(Arc<dyn Operation>),
     /// An external program.
     Command(CommandSpec),
+    /// Code of the caller.
+    Function(Function),
 }
+
+/// Calls so far, and whether more are to be made.
+type State = (Arc<AtomicU64>, Arc<AtomicBool>);
 
 /// An operation as it is called.
 struct Built {
@@ -61,11 +68,10 @@ struct Built {
 }
 
 impl Built {
-    /// Builds an operation of this program, with a cast of its results where one is wanted.
+    /// Builds an operation of this program.
     fn named(
         operation: Arc<dyn Operation>,
         types: &[DataType],
-        (into, wanted): (Option<DataType>, Option<DataType>),
         calls: Arc<AtomicU64>,
     ) -> Result<Self, Error> {
         if let Output::Statistic(_) = operation.output() {
@@ -75,20 +81,26 @@ impl Built {
             });
         }
         operation.check_types(types).map_err(Error::operation)?;
-        let computed = operation.output_type(types[0]).map_err(Error::operation)?;
-        // A cast to a float was made as the source was read, where the operation keeps it.
-        let output = into.or(wanted).unwrap_or(computed);
-        let cast = if output == computed {
-            None
-        } else {
-            let to = [("to".to_owned(), output.name())].into();
-            let cast = rechunk_ops::operation("cast", &to).map_err(Error::operation)?;
-            cast.check_types(&[computed]).map_err(Error::operation)?;
-            Some(cast)
-        };
+        let output = operation.output_type(types[0]).map_err(Error::operation)?;
         let work = Work::Named(Arc::clone(&operation));
-        let op = NamedOp { operation, cast, computed, output, calls };
+        let op = NamedOp { operation, output, calls };
         Ok(Self { work, spec: op.spec(), op: Arc::new(op), output })
+    }
+
+    /// Has code of the caller called.
+    fn function(function: &Function, types: &[DataType], state: State) -> Result<Self, Error> {
+        let op = FunctionOp::new(function, types, state)?;
+        let output = function.output_type(types[0]);
+        let work = Work::Function(function.clone());
+        Ok(Self { work, spec: op.spec(), op: Arc::new(op), output })
+    }
+
+    /// Has results cast, where another type is wanted. A cast to a float was made as the source was
+    /// read, where the operation keeps it.
+    fn cast_to(self, wanted: Option<DataType>) -> Result<Self, Error> {
+        let Some(output) = wanted.filter(|&wanted| wanted != self.output) else { return Ok(self) };
+        let op = ConvertedOp::new(self.op, self.spec, (self.output, output))?;
+        Ok(Self { work: self.work, spec: op.spec(), op: Arc::new(op), output })
     }
 }
 
@@ -150,7 +162,11 @@ impl Opened {
             }
             OperationRequest::Named { name, settings } => {
                 let built = operation(name, settings).map_err(Error::operation)?;
-                Built::named(built, &types, (into, wanted), Arc::clone(&calls))?
+                Built::named(built, &types, Arc::clone(&calls))?.cast_to(into.or(wanted))?
+            }
+            OperationRequest::Function(function) => {
+                let state = (Arc::clone(&calls), Arc::clone(&cancel));
+                Built::function(function, &types, state)?.cast_to(into.or(wanted))?
             }
         };
         let all = [source].into_iter().chain(&others);

@@ -10,8 +10,9 @@ use rechunk_plan::PlanRequest;
 use rechunk_planner::{ApplyPlanRequest, ApplySource, Planned, plan_apply};
 
 use super::command::check_shape;
+use super::converted::is_cast;
 use super::opened::Work;
-use super::{LevelRequest, Opened, Pads};
+use super::{Function, LevelRequest, Opened, Pads};
 use crate::plan_request::source_side;
 use crate::words::named;
 use crate::{ChunkSpec, Error};
@@ -38,7 +39,7 @@ impl Opened {
             });
         }
         let mut warnings = Vec::new();
-        let halo = self.halo(source.shape.len())?;
+        let halo = self.halo(source)?;
         let crop = &job.levels()[0].crop;
         if crop.iter().zip(&halo).any(|(crop, halo)| crop < halo) {
             warnings.push(format!(
@@ -55,9 +56,12 @@ impl Opened {
                 check_shape(command, &self.types, self.output, &inputs)?;
                 (command.memory_bytes.unwrap_or(0), command.jobs)
             }
+            Work::Function(function) => {
+                (function.scratch_bytes(&shape, source.data_type), function.calls_at_once)
+            }
         };
         let converted = job.op_shape_max().iter().fold(16_u64, |bytes, &n| bytes.saturating_mul(n));
-        let converts = self.spec.settings.contains_key("cast");
+        let converts = is_cast(&self.spec);
         let others: Vec<ApplySource> = self
             .others
             .iter()
@@ -82,22 +86,48 @@ impl Opened {
         Ok((planned, warnings))
     }
 
-    /// Elements around each one that the operation looks at, along each axis.
-    fn halo(&self, rank: usize) -> Result<Vec<u64>, Error> {
-        let Work::Named(operation) = &self.work else { return Ok(vec![0; rank]) };
-        let halo = operation.halo(rank).map_err(Error::operation)?;
-        Ok(halo.into_iter().map(|[before, after]| before.max(after)).collect())
+    /// Elements around each one that the operation looks at, along each axis; 0 if nobody knows.
+    fn halo(&self, source: &ArraySpec) -> Result<Vec<u64>, Error> {
+        let rank = source.shape.len();
+        match &self.work {
+            Work::Named(operation) => {
+                let halo = operation.halo(rank).map_err(Error::operation)?;
+                Ok(halo.into_iter().map(|[before, after]| before.max(after)).collect())
+            }
+            Work::Function(Function { halo: Some(halo), .. }) => {
+                let halo = halo.resolve(source, &[]).map_err(|error| named("the halo", error))?;
+                if halo.len() == rank {
+                    return Ok(halo);
+                }
+                Err(Error::Usage {
+                    message: "the halo: a function cannot have `auto`".to_owned(),
+                    hint: Some("give it as numbers".into()),
+                })
+            }
+            Work::Command(_) | Work::Function(_) => Ok(vec![0; rank]),
+        }
+    }
+
+    /// Refuses the crop `auto` of an operation that does not say how far it looks.
+    fn check_auto(&self) -> Result<(), Error> {
+        let (what, hint) = match &self.work {
+            Work::Command(_) => ("a program", "give it as numbers"),
+            Work::Function(Function { halo: None, .. }) => {
+                ("a function", "give the halo of the function, or the crop as numbers")
+            }
+            Work::Named(_) | Work::Function(_) => return Ok(()),
+        };
+        if self.request.bottom.crop != Some(Pads::Auto) {
+            return Ok(());
+        }
+        let message = format!("crop `auto`: nobody knows how far {what} looks");
+        Err(Error::Usage { message, hint: Some(hint.into()) })
     }
 
     fn job(&self, source: &ArraySpec, target: Option<&dyn Layout>) -> Result<ApplyPlan, Error> {
         let asked = &self.request;
-        if matches!(self.work, Work::Command(_)) && asked.bottom.crop == Some(Pads::Auto) {
-            return Err(Error::Usage {
-                message: "crop `auto`: nobody knows how far a program looks".to_owned(),
-                hint: Some("give it as numbers".into()),
-            });
-        }
-        let halo = self.halo(source.shape.len())?;
+        self.check_auto()?;
+        let halo = self.halo(source)?;
         let levels = asked.levels.iter().chain([&asked.bottom]).enumerate();
         let levels = levels.map(|(number, level)| {
             let is_bottom = number == asked.levels.len();
@@ -129,7 +159,8 @@ impl Opened {
         spec.round = asked.round;
         let kind = match &self.work {
             Work::Named(operation) => operation.value_kind(),
-            Work::Command(_) => OpKind::Intensity,
+            Work::Function(function) if function.gives_labels => OpKind::Label,
+            Work::Command(_) | Work::Function(_) => OpKind::Intensity,
         };
         spec.value_kind = match kind {
             OpKind::Intensity => ValueKind::Intensity,

@@ -59,5 +59,6 @@ fn said(operation: &OperationRequest) -> String {
             let name = program.rsplit('/').next().unwrap_or_default();
             name.to_owned()
         }
+        OperationRequest::Function(function) => function.name.clone(),
     }
 }

@@ -7,7 +7,7 @@ use rechunk_command::CommandSpec;
 use rechunk_plan::MissingChunks;
 use serde::{Deserialize, Serialize};
 
-use super::Pads;
+use super::{Function, Pads};
 use crate::{ChunkSpec, PhysicalRegion, RegionSpec};
 
 /// An operation and the boxes that it is applied to.
@@ -113,6 +113,8 @@ pub enum OperationRequest {
     },
     /// An external program, started for each box.
     Command(CommandSpec),
+    /// Code of the caller.
+    Function(Function),
 }
 
 impl OperationRequest {
@@ -135,6 +137,7 @@ impl OperationRequest {
         match self {
             Self::Named { name, .. } => name,
             Self::Command(command) => &command.command,
+            Self::Function(function) => &function.name,
         }
     }
 }
@@ -182,7 +185,12 @@ impl ApplyRequest {
     pub(crate) fn names_axes(&self) -> bool {
         let levels = self.levels.iter().chain([&self.bottom]);
         let by_name = |pads: Option<&Pads>| matches!(pads, Some(Pads::Named(_)));
+        let halo = match &self.operation {
+            OperationRequest::Function(function) => function.halo.as_ref(),
+            OperationRequest::Named { .. } | OperationRequest::Command(_) => None,
+        };
         levels.into_iter().any(LevelRequest::names_axes)
+            || by_name(halo)
             || by_name(self.gap.as_ref())
             || matches!(self.reduce_max, Some(ChunkSpec::Named(_)))
             || self.region.as_ref().is_some_and(RegionSpec::is_named)

@@ -57,12 +57,12 @@ impl WindowOp for Measuring {
         *spec == self.spec && self.operation.check_types(inputs).is_ok()
     }
 
-    fn run(&self, call: &WindowCall<'_>) -> Result<OpOutput, String> {
+    fn run(&self, call: WindowCall<'_>) -> Result<OpOutput, String> {
         self.calls.fetch_add(1, Ordering::Relaxed);
         let Output::Statistic(statistic) = self.operation.output() else {
             return Err("is no statistic".to_owned());
         };
-        let [input] = call.inputs else { return Err("takes one source".to_owned()) };
+        let [input] = &call.inputs[..] else { return Err("takes one source".to_owned()) };
         let context = context(&call.tile.read, &call.tile.keep);
         let text = |error: rechunk_ops::OpError| error.to_string();
         let part = statistic.measure(&view(input), &context).map_err(text)?;
@@ -91,7 +91,7 @@ async fn opened(
     }
     let output = source.spec().data_type;
     operation.check_types(&[output]).map_err(Error::operation)?;
-    let (spec, calls) = (spec_of(operation.as_ref(), None), Arc::default());
+    let (spec, calls) = (spec_of(operation.as_ref()), Arc::default());
     let measuring = Arc::new(Measuring {
         operation: Arc::clone(&operation),
         spec: spec.clone(),

@@ -4,6 +4,7 @@
 
 mod case;
 mod counts;
+mod function;
 mod interrupted;
 mod parts;
 mod reference;
