@@ -26,7 +26,7 @@ import subprocess
 import sys
 import time
 
-from linear import STEP_BYTES, lengthened
+from linear import lengthened
 from race import HERE, MIB, ROOT, is_right, median, prepare, read_all, touch
 
 sys.path.insert(0, str(HERE / "engines"))
@@ -73,7 +73,8 @@ def measured(words, timeout, folder):
     if whole is None:
         failed = f"more than {timeout} s"
     elif process.returncode != 0:
-        failed = ((folder / "log").read_text(errors="replace").strip().splitlines() or ["?"])[-1][:100]
+        lines = [line for line in (folder / "log").read_text(errors="replace").splitlines() if line.strip() and not line.startswith("hint:")]
+        failed = f"failed: {(lines or ['?'])[-1][:200]}"
     return {"job": job, "process": whole, "driver": peaks.driver, "worker": peaks.worker, "together": peaks.together, "failed": failed}
 
 
@@ -111,8 +112,8 @@ def script(arguments, contestant, source, shape, wanted, worker_mem):
 
 
 def overhead(arguments):
-    case, place = prepare("A", "medium", arguments.data)
-    steps = round(arguments.gigabytes * 1e9 / STEP_BYTES)
+    case, place = prepare("A", arguments.size, arguments.data)
+    steps = round(arguments.gigabytes * 1e9 / (case["raw_bytes"] / case["shape"][0]))
     made = arguments.data / f"engines/source-{steps}.zarr"
     shutil.rmtree(made, ignore_errors=True)
     source = lengthened(place / case["src"]["name"], steps, made)
@@ -149,7 +150,7 @@ def verdict(found, limit):
 
 
 def peers(arguments):
-    case, place = prepare("A", "medium", arguments.data)
+    case, place = prepare("A", arguments.size, arguments.data)
     source, shape = place / case["src"]["name"], case["dst"]["chunks"]
     contestants = {who: script(arguments, each, source, shape, codec(case["dst"]["codec"]), arguments.worker_mem) for who, each in PEERS.items()}
     runs = compare("peers", arguments, source, contestants, lambda target: is_right(place / "case-A.json", target))
@@ -186,6 +187,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=lambda text: text.split(","), default=["overhead", "peers", "import"])
     parser.add_argument("--reps", type=int, default=3)
+    parser.add_argument("--size", choices=["small", "medium", "full"], default="medium", help="of case A's array")
     parser.add_argument("--gigabytes", type=float, default=2, help="of elements in `overhead`")
     parser.add_argument("--codec", default="zstd:9", help="of the target in `overhead`")
     parser.add_argument("--worker-mem", type=int, default=167_000_000, help="bytes for each worker")
