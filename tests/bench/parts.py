@@ -4,7 +4,7 @@
 
 a    case A of the race (full shuffle, int16, blosc-lz4) as one `rechunk copy`, as one `run` of a plan for 8 workers, and as 8 parts
      of that plan, one after the other: planning, begin and finish count
-b    the same array to zstd:9, which keeps the cores busy: one process with 2 threads, and 2 parts at once with a thread and half of
+b    a third of it to zstd:9, which keeps the cores busy: one process with 2 threads, and 2 parts at once with a thread and half of
      the memory each
 c    small chunks without a codec from S3 to S3, each answer 20 ms late: 1, 2, 4 and 8 processes with a part of each stage, a thread
      and 4 requests in flight each. The efficiency is the speed-up of the stages over the number of processes; "all" counts
@@ -67,9 +67,9 @@ def in_parts(program, request, count, plan, environment=None, at_once=True):
     return time.perf_counter() - began, sum(stages)
 
 
-def local(name, arguments, ways, wanted=None):
-    """Runs a case on local files, each of `ways` a function of the request, the directory; seconds by way, then by repetition."""
-    case, place = prepare("A", arguments.size, arguments.data)
+def local(name, arguments, size, ways, wanted=None):
+    """Runs a case on local files, each of `ways` a function of the request, a directory and the memory; seconds by way, then by repetition."""
+    case, place = prepare("A", size, arguments.data)
     source, work = place / case["src"]["name"], arguments.data / f"parts/{name}"
     shutil.rmtree(work, ignore_errors=True)
     read_all(source)
@@ -111,7 +111,7 @@ def case_a(arguments):
         request = [*request, "--max-mem", memory, "--threads", 2]
         return in_parts(arguments.rechunk, request, PARTS, folder / "plan.json", at_once=False)[0]
 
-    found = local("a", arguments, {"copy": copy, "one run": one_run, "parts": parts})
+    found = local("a", arguments, arguments.size, {"copy": copy, "one run": one_run, "parts": parts})
     line("a", f"{PARTS} parts in turn / copy", found["parts"], found["copy"])
     line("a", f"{PARTS} parts in turn / one run of their plan", found["parts"], found["one run"], goal=False)
 
@@ -123,7 +123,7 @@ def case_b(arguments):
     def parts(request, folder, memory):
         return in_parts(arguments.rechunk, [*request, "--max-mem", memory // 2, "--threads", 1], 2, folder / "plan.json")[0]
 
-    found = local("b", arguments, {"one process": one, "2 parts": parts}, wanted="zstd:9")
+    found = local("b", arguments, {"full": "medium"}.get(arguments.size, arguments.size), {"one process": one, "2 parts": parts}, wanted="zstd:9")
     # A speed: how long one process takes, over how long they take.
     line("b", "speed of 2 parts at once / one process", found["one process"], found["2 parts"])
 
