@@ -5,14 +5,14 @@
 overhead   2 GB (case A of the race, lengthened), full shuffle, int16, from blosc-lz4 to a codec that keeps the cores busy (--codec):
            `rechunk copy` with 2 threads, `rechunk.copy` from Python, and `Plan.execute` with threads, processes and a cluster of Dask,
            2 workers with a thread and half of the memory each
-peers      1 GB, full shuffle, int16, blosc-lz4 in both: rechunker and cubed against ours on Dask, xarray-beam against ours on Beam; 2 workers
-           with a thread and --worker-mem each
+peers      1 GB, full shuffle, int16, blosc-lz4 in both: rechunker and cubed against ours on Dask, xarray-beam against ours on Beam;
+           2 workers with a thread and --worker-mem each
 import     `python -X importtime -c "import rechunk"`: of all that it imports
 
 In each repetition everybody runs once, in an order that rotates; ratios are of runs of one repetition, and what is printed is their
-median, least and largest. "job" is from the request to the end, in an engine that has been started (Beam starts its workers in it), and decides;
-"process" is all of a program, also what starts Python and the engine. The first target of each is compared with the elements. Nobody waits
-for the disk. Peaks of memory are of the system's count for each process, interpreter and libraries with it.
+median, least and largest. "job" is from the request to the end, in an engine that has been started (Beam starts its workers in it),
+and decides; "process" is all of a program, also what starts Python and the engine. The first target of each is compared with the
+elements. Nobody waits for the disk. Peaks of memory are of the system's count for each process, interpreter and libraries with it.
 """
 
 import argparse
@@ -73,9 +73,10 @@ def measured(words, timeout, folder):
     if whole is None:
         failed = f"more than {timeout} s"
     elif process.returncode != 0:
-        lines = [line for line in (folder / "log").read_text(errors="replace").splitlines() if line.strip() and not line.startswith("hint:")]
-        failed = f"failed: {(lines or ['?'])[-1][:200]}"
-    return {"job": job, "process": whole, "driver": peaks.driver, "worker": peaks.worker, "together": peaks.together, "failed": failed}
+        lines = (folder / "log").read_text(errors="replace").splitlines()
+        said = [line for line in lines if line.strip() and not line.startswith("hint:")]
+        failed = f"failed: {(said or ['?'])[-1][:200]}"
+    return {"job": job, "process": whole, "failed": failed, "driver": peaks.driver, "worker": peaks.worker, "together": peaks.together}
 
 
 def compare(name, arguments, source, contestants, right):
@@ -97,18 +98,19 @@ def compare(name, arguments, source, contestants, right):
             if not result["failed"] and who not in runs and not right(folder / "out.zarr/v"):
                 result["failed"] = "wrong result"
             runs.setdefault(who, []).append(result)
-            print(f"  {name} {who}: {result['failed'] or '%.2f s, process %.2f s' % (result['job'], result['process'])}", file=sys.stderr, flush=True)
+            took = result["failed"] or f"{result['job']:.2f} s, process {result['process']:.2f} s"
+            print(f"  {name} {who}: {took}", file=sys.stderr, flush=True)
     shutil.rmtree(work)
     return runs
 
 
-def script(arguments, contestant, source, shape, wanted, worker_mem):
+def script(arguments, contestant, source, shape, wanted):
     """A function of a directory: the words of a script of `engines/`."""
     environment, file, engine = contestant
     interpreter = venvs.python(arguments.venvs, environment, arguments.python)
     return lambda folder: [interpreter, "-W", "ignore", HERE / "engines" / file, "--engine", engine, "--source", source, "--target",
                            folder / "out.zarr/v", "--temp", folder / "temp", "--chunks", listed(shape), "--codec", wanted,
-                           "--max-mem", worker_mem, "--workers", WORKERS]
+                           "--max-mem", arguments.worker_mem, "--workers", WORKERS]
 
 
 def overhead(arguments):
@@ -121,11 +123,12 @@ def overhead(arguments):
 
     def command_line(folder):
         return [arguments.rechunk, "copy", source, folder / "out.zarr/v", "--format", "zarr2", "--chunks", listed(shape), "--codec",
-                arguments.codec, "--max-mem", WORKERS * arguments.worker_mem, "--threads", WORKERS, "--temp", folder / "temp", "--no-fsync", "-q"]
+                arguments.codec, "--max-mem", WORKERS * arguments.worker_mem, "--threads", WORKERS, "--temp", folder / "temp",
+                "--no-fsync", "-q"]
 
     contestants = {"command line": command_line}
     for name, contestant in OVERHEAD.items():
-        contestants[name] = script(arguments, contestant, source, shape, arguments.codec, arguments.worker_mem)
+        contestants[name] = script(arguments, contestant, source, shape, arguments.codec)
     right = lambda target: subprocess.run([arguments.rechunk, "verify", source, target, "-q"]).returncode == 0
     runs = compare("overhead", arguments, source, contestants, right)
     shutil.rmtree(made)
@@ -136,8 +139,14 @@ def overhead(arguments):
         if failed := runs[who][-1]["failed"]:
             print(f"| {who} | {failed} | | | |")
             continue
-        jobs, whole = (ratios(runs[who], runs["command line"], key) for key in ("job", "process"))
-        print(f"| {who} | {median(jobs):.3f} | {min(jobs):.3f} to {max(jobs):.3f} | {median(whole):.3f} | {verdict(median(jobs), OVERHEAD_MAX)} |")
+        row(who, runs[who], runs["command line"], OVERHEAD_MAX)
+
+
+def row(who, some, others, limit):
+    """Prints ratios as a line of a table."""
+    jobs, whole = (ratios(some, others, key) for key in ("job", "process"))
+    spread = f"{min(jobs):.3f} to {max(jobs):.3f}"
+    print(f"| {who} | {median(jobs):.3f} | {spread} | {median(whole):.3f} | {verdict(median(jobs), limit)} |", flush=True)
 
 
 def ratios(some, others, key="job"):
@@ -152,15 +161,15 @@ def verdict(found, limit):
 def peers(arguments):
     case, place = prepare("A", arguments.size, arguments.data)
     source, shape = place / case["src"]["name"], case["dst"]["chunks"]
-    contestants = {who: script(arguments, each, source, shape, codec(case["dst"]["codec"]), arguments.worker_mem) for who, each in PEERS.items()}
+    wanted = codec(case["dst"]["codec"])
+    contestants = {who: script(arguments, each, source, shape, wanted) for who, each in PEERS.items()}
     runs = compare("peers", arguments, source, contestants, lambda target: is_right(place / "case-A.json", target))
     print("| | ours / theirs, job | spread | process | asked |\n|---|---|---|---|---|")
     for theirs, ours in AGAINST.items():
         if failed := [f"{who}: {runs[who][-1]['failed']}" for who in (theirs, ours) if runs[who][-1]["failed"]]:
             print(f"| {theirs} | {failed[0]} | | | |")
             continue
-        jobs, whole = (ratios(runs[ours], runs[theirs], key) for key in ("job", "process"))
-        print(f"| {theirs} | {median(jobs):.3f} | {min(jobs):.3f} to {max(jobs):.3f} | {median(whole):.3f} | {verdict(median(jobs), RATIO_MAX)} |")
+        row(theirs, runs[ours], runs[theirs], RATIO_MAX)
     limit = (arguments.worker_mem + BESIDE_BYTES) / MIB
     print(f"\nPeaks of memory in MiB, {arguments.worker_mem / MIB:.0f} allowed for each worker:\n")
     print("| | largest worker | driver | all together | asked |\n|---|---|---|---|---|")
@@ -174,7 +183,8 @@ def imports(arguments):
     interpreter = venvs.python(arguments.venvs, venvs.OURS, arguments.python)
 
     def took():
-        told = subprocess.run([interpreter, "-X", "importtime", "-c", "import rechunk"], stderr=subprocess.PIPE, check=True, text=True).stderr
+        words = [interpreter, "-X", "importtime", "-c", "import rechunk"]
+        told = subprocess.run(words, stderr=subprocess.PIPE, check=True, text=True).stderr
         return int(re.search(r"\|\s+(\d+) \| rechunk$", told, re.MULTILINE)[1]) / 1000
 
     took()  # so that it is compiled, and in the system's cache
@@ -192,7 +202,8 @@ def main():
     parser.add_argument("--codec", default="zstd:9", help="of the target in `overhead`")
     parser.add_argument("--worker-mem", type=int, default=167_000_000, help="bytes for each worker")
     parser.add_argument("--timeout", type=float, default=600, help="seconds until a contestant is out")
-    parser.add_argument("--python", default=os.environ.get("PYTHON", "python3"), help="CPython 3.12 for the environments; the pins are for it")
+    python = os.environ.get("PYTHON", "python3")
+    parser.add_argument("--python", default=python, help="CPython 3.12 for the environments: the pins are for it")
     parser.add_argument("--venvs", type=pathlib.Path, default=ROOT / "target/bench-venvs", help="environments; kept")
     parser.add_argument("--data", type=pathlib.Path, default=ROOT / "target/bench-data", help="generated data; kept")
     parser.add_argument("--rechunk", default=str(ROOT / "target/release/rechunk"))

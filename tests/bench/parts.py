@@ -68,7 +68,7 @@ def in_parts(program, request, count, plan, environment=None, at_once=True):
 
 
 def local(name, arguments, size, ways, wanted=None):
-    """Runs a case on local files, each of `ways` a function of the request, a directory and the memory; seconds by way, then by repetition."""
+    """Runs a case on local files. `ways` are functions of the request, a directory and the memory; seconds by way and repetition."""
     case, place = prepare("A", size, arguments.data)
     source, work = place / case["src"]["name"], arguments.data / f"parts/{name}"
     shutil.rmtree(work, ignore_errors=True)
@@ -123,7 +123,8 @@ def case_b(arguments):
     def parts(request, folder, memory):
         return in_parts(arguments.rechunk, [*request, "--max-mem", memory // 2, "--threads", 1], 2, folder / "plan.json")[0]
 
-    found = local("b", arguments, {"full": "medium"}.get(arguments.size, arguments.size), {"one process": one, "2 parts": parts}, wanted="zstd:9")
+    size = {"full": "medium"}.get(arguments.size, arguments.size)
+    found = local("b", arguments, size, {"one process": one, "2 parts": parts}, wanted="zstd:9")
     # A speed: how long one process takes, over how long they take.
     line("b", "speed of 2 parts at once / one process", found["one process"], found["2 parts"])
 

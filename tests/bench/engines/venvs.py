@@ -27,5 +27,5 @@ def python(directory, name, base):
 def install_ours(interpreter, extension, directory):
     """Packs the release build of the extension into a wheel, and installs it."""
     packed = subprocess.run([interpreter, PACKAGE / "tests/pack_wheel.py", extension, directory], stdout=subprocess.PIPE, check=True)
-    words = ["-m", "pip", "install", "-q", "--disable-pip-version-check", "--force-reinstall", "--no-deps", packed.stdout.decode().strip()]
-    subprocess.run([interpreter, *words], check=True)
+    words = ["-m", "pip", "install", "-q", "--disable-pip-version-check", "--force-reinstall", "--no-deps"]
+    subprocess.run([interpreter, *words, packed.stdout.decode().strip()], check=True)
