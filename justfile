@@ -149,6 +149,20 @@ bench-linear *ARGUMENTS: build
 bench-part-start *ARGUMENTS: build
     python3 tests/bench/part_start.py {{ARGUMENTS}}
 
+# What parts cost, and what several processes bring, also with an object store that answers late: a quarter of an hour, 3 GB of data
+# that stay. ARGUMENTS are those of the script.
+bench-parts *ARGUMENTS: build
+    cargo build --release --workspace --bin rechunk-testkit
+    tests/bench/setup.sh
+    .venv-bench/bin/python tests/bench/parts.py {{ARGUMENTS}}
+
+# The Python package and engines against the command line, and against rechunker, cubed and xarray-beam on the same engines, which it
+# installs: an hour; CPython 3.12 is PYTHON or on PATH as python3. ARGUMENTS are those of the script.
+bench-engines *ARGUMENTS: build
+    cargo build --release -p rechunk-python
+    tests/bench/setup.sh
+    .venv-bench/bin/python tests/bench/engines.py {{ARGUMENTS}}
+
 # N5 to sharded Zarr v3 and back, against tensorstore; minutes. ARGUMENTS are those of the script.
 bench-n5 *ARGUMENTS: build oracles
     .venv-oracle-z3/bin/python -W ignore tests/bench/n5_race.py {{ARGUMENTS}}

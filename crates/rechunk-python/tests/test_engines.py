@@ -227,6 +227,12 @@ def test_a_path_that_workers_do_not_have_is_refused_before(cube: Path, tmp_path:
         rechunk.plan(cube, tmp_path / "t.zarr", **OPTIONS).execute(engine)
     assert engine.asked == [str(cube), str(tmp_path), "closed"]
     assert not (tmp_path / "t.zarr.rechunk").exists()
+    # Of directories that are made on the way, those above them are asked for.
+    engine.asked.clear()
+    with pytest.raises(rechunk.UsageError, match="does not have"):
+        plan = rechunk.plan(cube, tmp_path / "new" / "group.zarr" / "t", **OPTIONS)
+        plan.execute(engine, temp=tmp_path / "elsewhere" / "temp")
+    assert engine.asked == [str(cube), str(tmp_path), str(tmp_path), "closed"]
 
 
 def test_workers_are_asked_for_paths(tmp_path: Path, engine: Any) -> None:

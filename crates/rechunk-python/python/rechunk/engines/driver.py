@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from rechunk.engines.worker import work_of
 from rechunk.errors import UsageError
+from rechunk.locations import locate
 from rechunk.progress import Progress, listener
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def engine_of(executor: Any, workers: int) -> Engine:
 def check_paths(engine: Engine, plan: Plan, temp: Any) -> None:
     """Refuses local paths that workers do not have, before anything is begun."""
     ask: Callable[[list[str]], str | None] | None = getattr(engine, "missing", None)
-    paths = [plan.source, os.path.dirname(plan.target), temp or ""]
+    paths = [plan.source, _made(os.path.dirname(plan.target)), _made(temp or "")]
     paths = [path for path in paths if path and ":" not in path]
     where = ask(paths) if ask is not None and paths else None
     if where is not None:
@@ -84,6 +85,13 @@ def check_paths(engine: Engine, plan: Plan, temp: Any) -> None:
             f"the engine {engine.name} does not have {where}",
             hint="give locations that the driver and all workers reach: a shared file system, or a URL",
         )
+
+
+def _made(path: str) -> str:
+    """Returns `path`, or the nearest directory above it that is there: what is below will be made."""
+    while path and ":" not in path and not os.path.exists(path):
+        path = os.path.dirname(path)
+    return path
 
 
 def execute(
@@ -97,6 +105,8 @@ def execute(
 ) -> Report:
     """Runs `plan` on an engine. See `Plan.execute`."""
     engine = engine_of(executor, plan.workers)
+    if options.get("temp") is not None:
+        options = {**options, "temp": locate(options["temp"])[0]}  # as workers take it
     told, close = listener(progress)
     try:
         check_paths(engine, plan, options.get("temp"))
