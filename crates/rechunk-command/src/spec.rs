@@ -83,6 +83,22 @@ impl CommandSpec {
         }
     }
 
+    /// The command with the defaults of all that decides no element of its output: how many run at
+    /// once, their memory, time and retries.
+    ///
+    /// ```
+    /// use rechunk_command::CommandSpec;
+    ///
+    /// let mut spec = CommandSpec::new("denoise 3 {in} {out}");
+    /// spec.jobs = Some(4);
+    /// assert_eq!(spec.deciding(), CommandSpec::new("denoise 3 {in} {out}"));
+    /// ```
+    #[must_use]
+    pub fn deciding(&self) -> Self {
+        let (format, returns, persistent) = (self.format, self.returns, self.persistent);
+        Self { format, returns, persistent, ..Self::new(self.command.clone()) }
+    }
+
     /// Refuses a command that cannot be run on boxes of up to `shape` elements, pads included.
     ///
     /// `inputs` are the types of its inputs, `output` that of its output. Looks at nothing but the

@@ -144,7 +144,8 @@ impl SavedJob {
             };
             return Some(format!("it copies the region {}, not {}", of(self), of(other)));
         }
-        if self.request.apply != other.request.apply {
+        let deciding = |job: &Self| job.request.apply.as_ref().map(|apply| apply.deciding());
+        if deciding(self) != deciding(other) {
             let of = |job: &Self| {
                 let apply = job.request.apply.as_ref();
                 apply.map_or_else(|| "a copy".to_owned(), |apply| apply.operation.name().to_owned())

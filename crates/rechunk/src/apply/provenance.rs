@@ -29,7 +29,7 @@ impl Opened {
     }
 
     fn identity(&self, source: &OpenArray) -> Result<String, Error> {
-        let request = serde_json::to_vec(&self.request).map_err(|error| Error::Usage {
+        let request = serde_json::to_vec(&self.request.deciding()).map_err(|error| Error::Usage {
             message: format!("the operation cannot be noted: {error}"),
             hint: None,
         })?;

@@ -181,6 +181,16 @@ impl ApplyRequest {
         }
     }
 
+    /// The request without the settings of programs that decide no element: an apply may be gone on
+    /// with by others.
+    pub(crate) fn deciding(&self) -> Self {
+        let mut deciding = self.clone();
+        if let OperationRequest::Command(command) = &mut deciding.operation {
+            *command = command.deciding();
+        }
+        deciding
+    }
+
     /// Whether a setting goes by the names of axes.
     pub(crate) fn names_axes(&self) -> bool {
         let levels = self.levels.iter().chain([&self.bottom]);
