@@ -29,9 +29,8 @@ impl Opened {
     }
 
     fn identity(&self, source: &OpenArray) -> Result<String, Error> {
-        let request = serde_json::to_vec(&self.request.deciding()).map_err(|error| Error::Usage {
-            message: format!("the operation cannot be noted: {error}"),
-            hint: None,
+        let request = serde_json::to_vec(&self.request.deciding()).map_err(|error| {
+            Error::Usage { message: format!("the operation cannot be noted: {error}"), hint: None }
         })?;
         let mut hash = Sha256::new();
         let sources = [source].into_iter().chain(&self.others);
