@@ -154,7 +154,10 @@ mod tests {
                         early += u32::from(there.count(0) < tasks);
                     }
                 }
-                let Some(task) = running.pop() else { break };
+                if running.is_empty() {
+                    break;
+                }
+                let task = running.remove(0);
                 if task.0 == 0 {
                     there.add(0, task.1);
                 }
