@@ -51,16 +51,14 @@ const SLICES: [u64; 3] = [360, 512, 512];
 const CUBES: [u64; 3] = [400, 640, 640];
 
 #[rustfmt::skip]
-const QUICK: [Cell; 21] = [
+const QUICK: [Cell; 16] = [
     cell("raw",   "-1,32,32",    "auto",        "none",                64,   "16"),
     cell("raw",   "-1,32,32",    "multistage",  "none",                64,   "16"),
-    cell("raw",   "-1,16,512",   "pull",        "none",                64,   "16"),
     cell("raw",   "100,100,100", "keep",        "none",                128,  "16"),
     cell("raw",   "keep",        "passthrough", "none",                64,   "16"),
     // One chunk of 360 MiB, of which tasks read what they take.
     cell("plain", "20,64,64",    "auto",        "none",                64,   "16"),
     cell("zstd",  "-1,32,32",    "push-pull",   "zstd:3",              64,   "16"),
-    cell("blosc", "-1,32,32",    "push-pull",   "blosc:lz4:5:shuffle", 128,  "16"),
     cell("cubes", "1,640,640",   "auto",        "zstd:1",              64,   "16"),
     // One shard of 360 MiB; shards taken apart, re-cut, and passed through.
     sharded("-1",          cell("raw",    "20,64,64",  "auto",        "zstd:1", 64,  "16")),
@@ -74,14 +72,11 @@ const QUICK: [Cell; 21] = [
     to("target", &["--format", "raw"],       cell("files",  "90,90,90",  "auto", "none",   64,  "16")),
     // Its pieces have sizes that change from buffer to buffer, some of them more than the last.
     to("target", &["--format", "raw"],       cell("whole.npy", "75,75,75", "auto", "none", 64, "16")),
-    to("target.npy", &[],                    cell("files",  "keep",      "auto", "none",   64,  "16")),
-    to("target.nii.gz", &[],                 cell("files",  "keep",      "auto", "none",   64,  "16")),
-    sharded("none",        cell("packed.nii.gz", "32,64,64", "auto",  "zstd:1", 64,  "16")),
 ];
 
 /// Beside them, where there is time.
 #[rustfmt::skip]
-const SLOWER: [Cell; 8] = [
+const SLOWER: [Cell; 13] = [
     cell("raw",   "-1,32,32",    "push-pull",   "none",                64,   "1"),
     cell("zstd",  "-1,32,32",    "auto",        "gzip:1",              128,  "1"),
     cell("zstd",  "8,512,512",   "direct",      "zstd:1",              96,   "16"),
@@ -90,6 +85,11 @@ const SLOWER: [Cell; 8] = [
     cell("cubes", "400,64,64",   "memory",      "none",                1024, "16"),
     sharded("-1,128,128",  cell("zstd",   "-1,32,32",  "push-pull",   "zstd:1", 64,  "16")),
     to("target", &["--format", "raw"],       cell("files",  "360,32,512", "auto", "none",  96,  "1")),
+    cell("raw",   "-1,16,512",   "pull",        "none",                64,   "16"),
+    cell("blosc", "-1,32,32",    "push-pull",   "blosc:lz4:5:shuffle", 128,  "16"),
+    to("target.npy", &[],                    cell("files",  "keep",      "auto", "none",   64,  "16")),
+    to("target.nii.gz", &[],                 cell("files",  "keep",      "auto", "none",   64,  "16")),
+    sharded("none",        cell("packed.nii.gz", "32,64,64", "auto",  "zstd:1", 64,  "16")),
 ];
 
 /// Sources, made when they are first needed: raw by a writer here, the others from it by ourselves.
