@@ -12,7 +12,6 @@ use rechunk::{
 use crate::allocator::freeing;
 use crate::apply_request;
 use crate::cancel::Cancel;
-use crate::elements::type_string;
 use crate::errors::raised;
 use crate::function::function;
 use crate::open_calls::OpenCalls;
@@ -93,7 +92,7 @@ fn applied(
         Box::pin(Job::prepare(request, &stores)).await
     })?;
     let data_type = job.source.spec().data_type;
-    if is_function && type_string(data_type).is_none() {
+    if is_function && rechunk::numpy_type(data_type).is_none() {
         let text = format!("NumPy has no elements of the type {data_type}, which the source has");
         return Err(raised(py, &wrong("op", &text, None)));
     }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use rechunk::DataType;
+use rechunk::{DataType, numpy_type};
 
 /// Elements in C order without gaps. An array of NumPy made of them (`numpy.asarray`) looks at this
 /// memory and keeps it, however long it lives.
@@ -21,13 +21,13 @@ pub(crate) struct Elements {
 impl Elements {
     /// Elements that nobody changes; `None` if NumPy has no such type.
     pub(crate) fn to_be_read(bytes: Vec<u8>, shape: Vec<u64>, data_type: DataType) -> Option<Self> {
-        let kind = type_string(data_type)?;
+        let kind = numpy_type(data_type)?;
         Some(Self { bytes: Mutex::new(Some(bytes)), shape, kind, is_read_only: true })
     }
 
     /// Zeros to be written over; `None` if NumPy has no such type, or there is no room for them.
     pub(crate) fn to_be_written(shape: Vec<u64>, data_type: DataType) -> Option<Self> {
-        let kind = type_string(data_type)?;
+        let kind = numpy_type(data_type)?;
         let bytes = shape.iter().try_fold(data_type.item_bytes(), |n, &axis| n.checked_mul(axis));
         let bytes = usize::try_from(bytes?).ok().filter(|&bytes| isize::try_from(bytes).is_ok())?;
         Some(Self { bytes: Mutex::new(Some(vec![0; bytes])), shape, kind, is_read_only: false })
@@ -56,45 +56,4 @@ impl Elements {
         said.set_item("data", (place, self.is_read_only))?;
         Ok(said)
     }
-}
-
-/// NumPy's name of a type, in the byte order of the machine; `None` if it has no such type.
-pub(crate) fn type_string(data_type: DataType) -> Option<String> {
-    let order = if cfg!(target_endian = "big") { '>' } else { '<' };
-    let kind = match data_type {
-        DataType::Bool => "b1",
-        DataType::Int8 => "i1",
-        DataType::Int16 => "i2",
-        DataType::Int32 => "i4",
-        DataType::Int64 => "i8",
-        DataType::Uint8 => "u1",
-        DataType::Uint16 => "u2",
-        DataType::Uint32 => "u4",
-        DataType::Uint64 => "u8",
-        DataType::Float16 => "f2",
-        DataType::Float32 => "f4",
-        DataType::Float64 => "f8",
-        DataType::Complex64 => "c8",
-        DataType::Complex128 => "c16",
-        DataType::DateTime64 { .. } | DataType::TimeDelta64 { .. } => {
-            // The names are `numpy.datetime64[10us]` and `numpy.timedelta64[ns]`.
-            let name = data_type.name();
-            let unit = name.find('[').map_or("", |at| &name[at..]);
-            let letter = if matches!(data_type, DataType::DateTime64 { .. }) { 'M' } else { 'm' };
-            return Some(format!("{order}{letter}8{unit}"));
-        }
-        DataType::FixedBytes { bytes } => return Some(format!("|S{bytes}")),
-        DataType::FixedUtf32 { characters } => return Some(format!("{order}U{characters}")),
-        DataType::RawBits { bytes } => return Some(format!("|V{bytes}")),
-        DataType::Int2
-        | DataType::Int4
-        | DataType::Uint2
-        | DataType::Uint4
-        | DataType::SmallFloat(_)
-        | DataType::Bfloat16
-        | DataType::Structured { .. }
-        | DataType::Variable => return None,
-    };
-    let order = if data_type.item_bytes() == 1 { '|' } else { order };
-    Some(format!("{order}{kind}"))
 }

@@ -53,9 +53,6 @@ pub(crate) async fn is_result_of(
     if job.growth.is_some() {
         return Ok(false); // an array that has grown does not say by what
     }
-    if job.applied.is_some() && job.target.file_name().is_some() {
-        return Ok(false); // it has no place for the note that says of what it is the result
-    }
     if job.target.file_name().is_none() && !holds(target, &job.target.documents()).await? {
         return Ok(false);
     }

@@ -1,6 +1,19 @@
 //! Types of this language that stand for types of elements.
 
-use rechunk_grid::DataType;
+use rechunk_grid::{DataType, Endian};
+
+/// Returns NumPy's type string of elements in native byte order, as its array interface has it;
+/// `None` if NumPy has no such type.
+///
+/// ```
+/// use rechunk::{DataType, numpy_type};
+///
+/// assert_eq!(numpy_type(DataType::Uint8).as_deref(), Some("|u1"));
+/// assert_eq!(numpy_type(DataType::Bfloat16), None);
+/// ```
+pub fn numpy_type(data_type: DataType) -> Option<String> {
+    rechunk_format::numpy::write(data_type, Endian::NATIVE)
+}
 
 /// A type that elements are read and written as: numbers of the same size and meaning.
 ///

@@ -178,7 +178,7 @@ pub use carried::Carried;
 pub use chunk_sizes::{SizeBin, SizeSummary};
 pub use class::Class;
 pub use clean::{Cleaned, clean};
-pub use element::Element;
+pub use element::{Element, numpy_type};
 pub use error::Error;
 pub use formats::{Format, Metadata, RawFile};
 pub use group::{GroupInfo, Member, MemberArray, MemberKind};

@@ -14,7 +14,7 @@ from rechunk.planned import Report
 from rechunk.progress import Progress, listener
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from typing_extensions import Unpack
 
@@ -66,9 +66,16 @@ def apply(
     sources = source if isinstance(source, (list, tuple)) else [source]
     with ExitStack() as held:
         read = [_held(one, held) for one in sources]
-        if not is_array(target):
-            return _apply(read, target, callable_, given, storage_options, progress, cancel)
-        return _fill(read, target, callable_, given, storage_options, progress, cancel)
+
+        def run(target: Any, progress: Progress = progress, **more: Any) -> Report:
+            (*located_sources, written), known = located([*read, target], storage_options, {**given, **more})
+            told, close = listener(progress)
+            try:
+                return _rechunk.apply(located_sources, written, known, callable_, told, cancel)
+            finally:
+                close()
+
+        return _fill(target, run, given) if is_array(target) else run(target)
 
 
 def _held(source: Any, held: ExitStack) -> Any:
@@ -108,32 +115,7 @@ def _operation(op: Any, given: dict[str, Any]) -> tuple[Called | None, dict[str,
     return None, {**given, "op": op}
 
 
-def _apply(
-    sources: list[Any],
-    target: Any,
-    called: Called | None,
-    given: dict[str, Any],
-    storage_options: Mapping[str, Any] | None,
-    progress: Progress,
-    cancel: Cancel | None,
-) -> Report:
-    (*read, written), given = located([*sources, target], storage_options, given)
-    told, close = listener(progress)
-    try:
-        return _rechunk.apply(read, written, given, called, told, cancel)
-    finally:
-        close()
-
-
-def _fill(
-    sources: list[Any],
-    target: Any,
-    called: Called | None,
-    given: dict[str, Any],
-    storage_options: Mapping[str, Any] | None,
-    progress: Progress,
-    cancel: Cancel | None,
-) -> Report:
+def _fill(target: Any, run: Callable[..., Report], given: Mapping[str, Any]) -> Report:
     """Fills an array by way of a store, as results are not written into one file."""
     from rechunk.calls import copy
 
@@ -142,10 +124,10 @@ def _fill(
             raise UsageError(f"{name} is of targets in stores", hint="give the location of a store")
     with directory() as folder:
         path = f"{folder}/target.zarr"
-        plan = _apply(sources, path, called, {**given, "dry_run": True}, storage_options, None, cancel)
+        plan = run(path, progress=None, dry_run=True)
         check_shape(target, plan["plan"]["shape"])
         if given.get("dry_run"):
             return plan
-        report = _apply(sources, path, called, given, storage_options, progress, cancel)
+        report = run(path)
         copy(path, target)
         return report
