@@ -88,8 +88,10 @@ fn call_it(
 
 /// The exception in words: the last line of its traceback, and where it was raised.
 fn said(py: Python<'_>, error: &PyErr) -> String {
+    // Before Python 3.12 a caught exception holds no traceback until it is a value again.
+    let exception = error.clone_ref(py).into_value(py);
     let said = || -> PyResult<String> {
-        py.import(MODULE)?.call_method1("said", (error.value(py),))?.extract()
+        py.import(MODULE)?.call_method1("said", (exception,))?.extract()
     };
     said().unwrap_or_else(|_| error.to_string())
 }
