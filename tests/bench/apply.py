@@ -8,8 +8,8 @@ every contestant of a case once, in an order that rotates; ratios are taken of r
 What was written is compared with the first contestant's, and peaks are those of the whole process tree.
 
 identity   `apply --op identity`, no crop and no blend, against `copy` of the same array into the same chunks
-gaussian   sigma 2 in three dimensions: rechunk, dask `map_overlap` with SciPy (it writes its blocks as chunks, the others 64³), a
-           hand-written loop with tensorstore and SciPy
+gaussian   sigma 2 in three dimensions: rechunk with a level of whole slabs above the boxes, and without; dask `map_overlap` with
+           SciPy (it writes its blocks as chunks, the others 64³); a hand-written loop with tensorstore and SciPy
 levels     an operation that costs little: one level of 144² with blends against two levels, 512² over 144², by the same blends
 """
 
@@ -100,20 +100,22 @@ def python(code, *words):
     return [PYTHON, "-c", code, *map(str, words)]
 
 
-def cases(binary, place):
+def cases(binary, place, side):
     """The contestants of each case by name: ours first, then whom it is compared with."""
     volume, planes, chunks = str(place / "volume.zarr"), str(place / "planes.zarr"), f"{CHUNK},{CHUNK},{CHUNK}"
     box = f"{WORK},{WORK},{WORK}"
     into = ["--chunks", box, "--codec", "zstd:1"]
     planar = ["apply", planes, "{out}", "--op", "rescale:scale=1,offset=0", "--cast", "uint8", "--work", "32,144,144"]
+    smooth = rechunk(binary, "apply", volume, "{out}", "--op", "gaussian:sigma=2,truncate=4", "--crop", "auto", "--boundary", "nearest",
+                     "--work", box, "--chunks", chunks, "--codec", "zstd:1")
     return {
         "identity": {
             "apply": rechunk(binary, "apply", volume, "{out}", "--op", "identity", "--work", box, *into),
             "copy": rechunk(binary, "copy", volume, "{out}", *into),
         },
         "gaussian": {
-            "apply": rechunk(binary, "apply", volume, "{out}", "--op", "gaussian:sigma=2,truncate=4", "--crop", "auto",
-                             "--boundary", "nearest", "--work", box, "--chunks", chunks, "--codec", "zstd:1"),
+            "apply": [*smooth, "--level", f"{WORK},{side},{side}"],
+            "apply without the level": smooth,
             "dask": python(DASK, volume, "{out}", WORK),
             "tensorstore": python(TENSORSTORE, volume, "{out}", WORK),
         },
@@ -166,7 +168,7 @@ def main():
             made = run(python(code, place / path, side), 1800, place / "log.txt")
             if made["code"] != 0:
                 raise SystemExit((place / "log.txt").read_text())
-    every = cases(arguments.binary, place)
+    every = cases(arguments.binary, place, arguments.side)
     for name in arguments.cases.split(","):
         runs = measure(name, every[name], place, arguments.reps)
         ours, *others = runs

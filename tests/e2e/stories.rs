@@ -1,6 +1,6 @@
 //! The stories of the guide run as they are printed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::harness::{BINARY, Done, Folder, Run, root};
 use crate::oracle::{World, available};
@@ -42,6 +42,28 @@ fn an_n5_volume_becomes_sharded_zarr() {
     let report = std::fs::read_to_string(folder.at("report.json")).unwrap();
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     assert_eq!(report["tasks"]["done"], report["tasks"]["total"]);
+}
+
+#[test]
+fn a_volume_is_filtered_by_a_program_labelled_and_measured() {
+    let Some(data) = std::env::var_os("RECHUNK_TEST_DATA").map(PathBuf::from) else {
+        println!("SKIPPED: RECHUNK_TEST_DATA is not set, the volume is not filtered");
+        return;
+    };
+    if !available() {
+        return;
+    }
+    let (folder, volume) = (Folder::new(), data.join("built/mni152.n5/t1"));
+    let work = folder.at("work");
+    let said = tell("volume", &folder, &[volume.to_str().unwrap(), &work]).stdout;
+    assert!(said.contains("equal: 8,675,289 elements"), "{said}");
+    assert!(said.contains("exit code 2") && said.contains("would average labels"), "{said}");
+    // Labels stay labels: a majority adds and takes some voxels, and no others.
+    let sums = said.lines().filter_map(|line| line.trim().strip_prefix("\"sum\": "));
+    let sums: Vec<u64> = sums.map(|text| text.trim_end_matches(',').parse().unwrap()).collect();
+    let [labels, smooth] = sums[..] else { panic!("{said}") };
+    assert!(labels < 8_675_289 / 2 && labels != smooth, "{said}");
+    assert!(labels.abs_diff(smooth) < labels / 20, "{said}");
 }
 
 #[test]

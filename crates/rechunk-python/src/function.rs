@@ -90,8 +90,7 @@ fn call_it(
 fn said(py: Python<'_>, error: &PyErr) -> String {
     // Before Python 3.12 a caught exception holds no traceback until it is a value again.
     let exception = error.clone_ref(py).into_value(py);
-    let said = || -> PyResult<String> {
-        py.import(MODULE)?.call_method1("said", (exception,))?.extract()
-    };
+    let said =
+        || -> PyResult<String> { py.import(MODULE)?.call_method1("said", (exception,))?.extract() };
     said().unwrap_or_else(|_| error.to_string())
 }

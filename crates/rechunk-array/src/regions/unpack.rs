@@ -1,4 +1,5 @@
-//! Decoding and encoding beside the runtime: what takes long goes to a thread that may block.
+//! Decoding and encoding beside the runtime: what takes long goes to a thread that may block. On a
+//! thread that is in no runtime it is done there.
 
 use bytes::Bytes;
 use rechunk_format::{FormatError, check_chunk_bytes};
@@ -13,12 +14,17 @@ use crate::Array;
 /// longer.
 const IN_PLACE_BYTES_MAX: u64 = 32 << 10;
 
+/// This thread is in no runtime, which would stand still while something is decoded.
+pub(crate) fn may_block() -> bool {
+    tokio::runtime::Handle::try_current().is_err()
+}
+
 /// Does `work` on `bytes` bytes without holding up the runtime.
 async fn aside<T: Send + 'static>(
     bytes: u64,
     work: impl FnOnce() -> Result<T, RegionError> + Send + 'static,
 ) -> Result<T, RegionError> {
-    if bytes <= IN_PLACE_BYTES_MAX {
+    if bytes <= IN_PLACE_BYTES_MAX || may_block() {
         return work();
     }
     match tokio::task::spawn_blocking(work).await {
@@ -37,7 +43,7 @@ fn zeros(bytes: u64) -> Vec<u8> {
 }
 
 /// A buffer for what codecs decode, if there are some.
-fn scratch_of(array: &Array, chunk_bytes: u64) -> Vec<u8> {
+pub(crate) fn scratch_of(array: &Array, chunk_bytes: u64) -> Vec<u8> {
     let is_raw = array.layout().codec_cost().is_raw;
     Vec::with_capacity(if is_raw { 0 } else { narrow(chunk_bytes) })
 }
@@ -54,16 +60,30 @@ pub(crate) async fn part_of_chunk(
     let (mut elements, mut scratch) = (zeros(own.bytes), scratch_of(array, frame.bytes));
     let (array, index, region) = (array.clone(), index.to_vec(), region.clone());
     let done = aside(frame.bytes, move || {
-        let wanted = frame.bytes_of(&region, wide(item.bytes));
-        let range = narrow(wanted.start)..narrow(wanted.end);
-        let decoded = array.layout().decode_part(&index, &encoded, range, &mut scratch);
-        let decoded = decoded
-            .and_then(|decoded| checked(decoded, frame.bytes))
-            .map_err(|error| array.decode_error(&index, error))?;
-        copy(item, &region, (decoded, &frame), (&mut elements, &own))?;
+        let (stored, target) = ((&*index, &*encoded), (&mut *elements, &own));
+        part_of_chunk_here(&array, stored, (&frame, item), &region, target, &mut scratch)?;
         Ok((elements, scratch, encoded))
     });
     done.await.map(|(elements, ..)| elements)
+}
+
+/// Decodes what `region` takes of a chunk on this thread, straight into the buffer `target`.
+/// `scratch` is for the elements of the chunk.
+pub(crate) fn part_of_chunk_here(
+    array: &Array,
+    (index, encoded): (&[u64], &[u8]),
+    (frame, item): (&Frame, Item),
+    region: &Region,
+    (target, to): (&mut [u8], &Frame),
+    scratch: &mut Vec<u8>,
+) -> Result<(), RegionError> {
+    let wanted = frame.bytes_of(region, wide(item.bytes));
+    let range = narrow(wanted.start)..narrow(wanted.end);
+    let decoded = array.layout().decode_part(index, encoded, range, scratch);
+    let decoded = decoded
+        .and_then(|decoded| checked(decoded, frame.bytes))
+        .map_err(|error| array.decode_error(index, error))?;
+    Ok(copy(item, region, (decoded, frame), (target, to))?)
 }
 
 /// Takes `region` out of elements that are stored as they are.

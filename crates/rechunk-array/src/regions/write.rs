@@ -180,7 +180,9 @@ impl Writer<'_> {
             whole_chunk(array, index, stored, frame.bytes).await?
         } else {
             let mut elements = vec![0; narrow(frame.bytes)];
-            rechunk_kernel::fill(&geometry.stored_fill, &mut elements);
+            if common.as_ref() != Some(&chunk) {
+                rechunk_kernel::fill(&geometry.stored_fill, &mut elements);
+            }
             elements
         };
         if let Some(common) = common {

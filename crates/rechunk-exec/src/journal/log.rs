@@ -22,7 +22,9 @@ pub const JOURNAL_KEY: &str = "journal";
 /// Name of the folder of a journal's segments, where no files can grow.
 pub const SEGMENTS: &str = "segments";
 
-/// Segments asked for, or removed, at once.
+/// Segments asked for at once at first. Most journals of parts have fewer.
+const READ_FIRST: u64 = 4;
+/// Most segments asked for at once: twice as many as before, up to that.
 const READ_AT_ONCE: u64 = 16;
 /// Segments listed beside those that follow each other, which are hardly ever any.
 const LISTED_MAX: usize = 1000;
@@ -145,13 +147,14 @@ impl Segments {
 
     /// The number behind the last of those that follow each other from `count` on.
     async fn count_from(store: &Store, mut count: u64) -> Result<u64, JournalError> {
+        let mut at_once = READ_FIRST;
         while count < SEGMENTS_MAX {
-            let numbers = count..count + READ_AT_ONCE;
-            let found: Vec<bool> = stream::iter(numbers)
+            let found: Vec<bool> = stream::iter(count..count + at_once)
                 .map(|number| async move { store.exists(&key(number)).await })
-                .buffered(usize::try_from(READ_AT_ONCE).unwrap_or(1))
+                .buffered(usize::try_from(at_once).unwrap_or(1))
                 .try_collect()
                 .await?;
+            at_once = READ_AT_ONCE.min(2 * at_once);
             let there = found.iter().take_while(|&&is_there| is_there).count();
             count += rechunk_kernel::wide(there);
             if there < found.len() {
@@ -167,13 +170,14 @@ impl Segments {
         mut take: impl FnMut(&[u8]) -> Result<(), JournalError>,
     ) -> Result<u64, JournalError> {
         let limit_bytes = rechunk_kernel::wide(SEGMENT_BYTES_MAX);
-        let mut count = 0;
+        let (mut count, mut at_once) = (0, READ_FIRST);
         while count < SEGMENTS_MAX {
-            let some: Vec<Option<Bytes>> = stream::iter(count..count + READ_AT_ONCE)
+            let some: Vec<Option<Bytes>> = stream::iter(count..count + at_once)
                 .map(|number| async move { store.get(&key(number), limit_bytes).await })
-                .buffered(usize::try_from(READ_AT_ONCE).unwrap_or(1))
+                .buffered(usize::try_from(at_once).unwrap_or(1))
                 .try_collect()
                 .await?;
+            at_once = READ_AT_ONCE.min(2 * at_once);
             for segment in some {
                 let Some(segment) = segment else { return Ok(count) };
                 take(&segment)?;
@@ -211,7 +215,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_journal_is_removed_by_its_numbers() {
-        for segments in [0, 1, READ_AT_ONCE - 1, READ_AT_ONCE, READ_AT_ONCE + 1, 40] {
+        for segments in [0, 1, 3, 4, 5, 11, 12, 13, 27, 28, 29, 59, 60, 61, 100] {
             let store = written(segments).await;
             Segments::remove(&store).await.unwrap();
             assert!(store.is_empty().await.unwrap(), "{segments} segments");

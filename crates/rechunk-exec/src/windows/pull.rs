@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures::future::FutureExt;
 use futures::stream::{self, StreamExt, TryStreamExt};
 use rechunk_apply::{Accumulator, BlockView, CombineError, Coverage, VoxelBox};
 use rechunk_kernel::fill;
@@ -16,6 +17,18 @@ const AHEAD: usize = 2;
 
 /// Runs pull task `number`.
 pub(super) async fn run(stage: &Arc<WindowStage>, number: u64) -> Result<(), Fault> {
+    let sum = stage.drive(sum(Arc::clone(stage), number).boxed()).await?;
+    let worker = Arc::clone(stage);
+    let written = async move {
+        let window = worker.work().job.reduction(number);
+        finish(&worker, &window, sum).await
+    };
+    stage.drive(written.boxed()).await
+}
+
+/// Adds the pieces of blocks that pull task `number` combines.
+async fn sum(stage: Arc<WindowStage>, number: u64) -> Result<Accumulator, Fault> {
+    let stage = &stage;
     let job = &stage.work().job;
     let window = job.reduction(number);
     let contributors: Vec<u64> = job.contributors(&window).ordinals().collect();
@@ -51,7 +64,7 @@ pub(super) async fn run(stage: &Arc<WindowStage>, number: u64) -> Result<(), Fau
             stage.cpu.run(add).await
         }
     });
-    finish(stage, &window, sum.await?).await
+    sum.await
 }
 
 async fn finish(

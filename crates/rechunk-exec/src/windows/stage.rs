@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
+use rechunk_array::Array;
 use rechunk_grid::Endian;
 use rechunk_kernel::wide;
 use rechunk_plan::{ApplyWork, Stage};
 use rechunk_store::Store;
+use tokio::runtime::Handle;
 
 use super::window_op::Windows;
 use crate::cpu::CpuPool;
@@ -29,6 +32,9 @@ pub(crate) struct WindowStage {
     pub fill: Vec<u8>,
     work: Arc<ApplyWork>,
     windows: Windows,
+    /// A thread of the pool does its tasks from beginning to end: all files are local, and there
+    /// are tasks for all threads.
+    is_local: bool,
 }
 
 impl WindowStage {
@@ -54,7 +60,23 @@ impl WindowStage {
             .map_or_else(|| vec![0; item_bytes], |fill| fill.stored(data_type, Endian::NATIVE));
         let tasks = execution.tasks_of(number);
         let work = Arc::new(*work);
-        Ok(Self { run, cpu, number, tasks, item_bytes, fill, work, windows })
+        let is_local = is_local(&run, &windows)
+            && cpu.has_threads()
+            && execution.plan.stages[number].tasks_at_once >= execution.plan.threads;
+        Ok(Self { run, cpu, number, tasks, item_bytes, fill, work, windows, is_local })
+    }
+
+    /// Does a part of a task: on a thread of the pool, where nothing of it waits.
+    pub(crate) async fn drive<T: Send + 'static>(
+        &self,
+        work: BoxFuture<'static, Result<T, Fault>>,
+    ) -> Result<T, Fault> {
+        if self.is_local { self.cpu.drive(work).await } else { work.await }
+    }
+
+    /// Waits on a thread of the pool for what a task reads in between.
+    pub(crate) fn wait<T>(&self, runtime: &Handle, work: impl Future<Output = T>) -> T {
+        if self.is_local { futures::executor::block_on(work) } else { runtime.block_on(work) }
     }
 
     pub(crate) fn work(&self) -> &Arc<ApplyWork> {
@@ -103,4 +125,12 @@ impl WindowStage {
         let all = u128::from(self.stage().tasks.max(1));
         u64::try_from(kept_bytes * u128::from(tasks) / all).unwrap_or(u64::MAX)
     }
+}
+
+/// Whether all that the tasks of an apply read and write are local files.
+fn is_local(run: &RunContext, windows: &Windows) -> bool {
+    let execution = &run.execution;
+    let arrays = windows.others.iter().chain([&execution.source, execution.sink.array()]);
+    let mut stores = arrays.map(Array::store).chain(run.intermediate().ok());
+    stores.all(|store| store.local_root().is_some())
 }

@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use futures::future::FutureExt;
 use rechunk_apply::{BottomTile, OpOutput, RunError, TaskOutput, TopTask, VoxelBox, Way, run_task};
 use rechunk_array::{Array, RegionRead};
 use rechunk_kernel::wide;
@@ -17,21 +18,34 @@ use crate::{Fault, cpu};
 
 /// Runs task `number`.
 pub(super) async fn run(stage: &Arc<WindowStage>, number: u64) -> Result<(), Fault> {
+    let output = stage.drive(output(Arc::clone(stage), number, Handle::current()).boxed()).await?;
+    let worker = Arc::clone(stage);
+    let left = async move {
+        let task = worker.work().job.task(number);
+        leave(&worker, &task, output).await
+    };
+    stage.drive(left.boxed()).await
+}
+
+/// Reads what task `number` needs, and computes its result.
+async fn output(
+    stage: Arc<WindowStage>,
+    number: u64,
+    runtime: Handle,
+) -> Result<TaskOutput, Fault> {
     let job = &stage.work().job;
-    let task = job.task(number);
     let read = match stage.work().reads {
         Reads::Call => None,
         Reads::Task => {
-            let bounds = job.task_read(&task);
-            match windows(stage, &bounds).await? {
+            let bounds = job.task_read(&job.task(number));
+            match windows(&stage, &bounds).await? {
                 Some(elements) => Some((bounds, elements)),
-                None => return leave(stage, &task, TaskOutput::Skipped).await,
+                None => return Ok(TaskOutput::Skipped),
             }
         }
     };
-    let (worker, runtime) = (Arc::clone(stage), Handle::current());
-    let computed = stage.cpu.run(move || compute(&worker, number, read, &runtime));
-    leave(stage, &task, computed.await?).await
+    let worker = Arc::clone(&stage);
+    stage.cpu.run(move || compute(&worker, number, read, &runtime)).await
 }
 
 /// Elements of each source.
@@ -76,7 +90,7 @@ fn compute(
                 });
                 parts.collect::<Result<_, Fault>>()?
             }
-            None => match runtime.block_on(windows(stage, &tile.read))? {
+            None => match stage.wait(runtime, windows(stage, &tile.read))? {
                 Some(inputs) => inputs,
                 None => return Ok(OpOutput::Skip),
             },
