@@ -162,7 +162,7 @@ def main():
     arguments = parser.parse_args()
     place = arguments.data / str(arguments.side)
     place.mkdir(parents=True, exist_ok=True)
-    plane_side = 1024 if arguments.side >= 512 else 512
+    plane_side = 1024
     for path, code, side in [("volume.zarr", MAKE, arguments.side), ("planes.zarr", MAKE_PLANES, plane_side)]:
         if not (place / path / "zarr.json").exists():
             made = run(python(code, place / path, side), 1800, place / "log.txt")

@@ -7,7 +7,7 @@ use rechunk_grid::Region;
 use rechunk_kernel::{KernelError, copy_region, fill_region};
 
 /// A buffer that holds a box of the array.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Frame {
     /// Array position of the first element.
     origin: Vec<u64>,

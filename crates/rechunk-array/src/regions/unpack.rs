@@ -128,18 +128,44 @@ pub(crate) async fn encoded_chunk(
     index: &[u64],
     elements: Vec<u8>,
 ) -> Result<Bytes, RegionError> {
-    let cost = array.layout().codec_cost();
-    if cost.is_raw {
+    if array.layout().codec_cost().is_raw {
         return Ok(Bytes::from(elements));
     }
-    let mut encoded = Vec::with_capacity(narrow(cost.encoded_bytes_max));
+    let mut encoded = buffer_for_encoded(array);
     let (array, index) = (array.clone(), index.to_vec());
     let done = aside(wide(elements.len()), move || {
-        let done = array.layout().encode(&index, &elements, &mut encoded);
-        done.map_err(|error| array.decode_error(&index, error))?;
+        encode_into(&array, &index, &elements, &mut encoded)?;
         Ok((Bytes::from(encoded), elements))
     });
     done.await.map(|(encoded, _)| encoded)
+}
+
+/// Encodes a chunk on this thread.
+pub(crate) fn encoded_chunk_here(
+    array: &Array,
+    index: &[u64],
+    elements: &[u8],
+) -> Result<Bytes, RegionError> {
+    if array.layout().codec_cost().is_raw {
+        return Ok(Bytes::copy_from_slice(elements));
+    }
+    let mut encoded = buffer_for_encoded(array);
+    encode_into(array, index, elements, &mut encoded)?;
+    Ok(Bytes::from(encoded))
+}
+
+fn buffer_for_encoded(array: &Array) -> Vec<u8> {
+    Vec::with_capacity(narrow(array.layout().codec_cost().encoded_bytes_max))
+}
+
+fn encode_into(
+    array: &Array,
+    index: &[u64],
+    elements: &[u8],
+    encoded: &mut Vec<u8>,
+) -> Result<(), RegionError> {
+    let done = array.layout().encode(index, elements, encoded);
+    done.map_err(|error| array.decode_error(index, error).into())
 }
 
 /// Refuses a decoded chunk of another size.

@@ -11,7 +11,7 @@ use super::frame::{Frame, copy};
 use super::geometry::Geometry;
 use super::options::RegionOptions;
 use super::read::check_buffer;
-use super::unpack::{encoded_chunk, whole_chunk};
+use super::unpack::{encoded_chunk, encoded_chunk_here, may_block, whole_chunk};
 use crate::Array;
 use crate::array::Unit;
 use crate::error::Cause;
@@ -122,6 +122,17 @@ impl Writer<'_> {
 
     /// Writes a chunk that is an object of its own.
     async fn chunk(&self, index: &[u64]) -> Result<(), RegionError> {
+        if may_block()
+            && let Some(elements) = self.as_stored(index)
+        {
+            let store = self.array.store();
+            store.meter().add_decoded_written(store.role(), wide(elements.len()));
+            if self.is_left_out(elements) {
+                return Ok(self.array.remove_object(index).await?);
+            }
+            let encoded = encoded_chunk_here(self.array, index, elements)?;
+            return Ok(self.array.write_chunk(index, encoded).await?);
+        }
         let elements = self.changed(index, Before::Object).await?;
         if self.is_left_out(&elements) {
             return Ok(self.array.remove_object(index).await?);
@@ -166,6 +177,16 @@ impl Writer<'_> {
             array.remove_object(shard).await?; // none of its chunks is left
         }
         Ok(())
+    }
+
+    /// All elements of a chunk, if the caller has them as they are to be encoded.
+    fn as_stored(&self, index: &[u64]) -> Option<&[u8]> {
+        let geometry = self.geometry;
+        let own = geometry.chunk_frame(self.array, index);
+        let is_as_given = geometry.grid.chunk(index) == geometry.region
+            && geometry.item.swap_bytes == 1
+            && own == self.frame;
+        is_as_given.then_some(self.elements)
     }
 
     /// The elements of a chunk with those of the region, in its own order.

@@ -12,6 +12,7 @@ pub(crate) mod check;
 mod order;
 mod pull;
 mod read;
+mod spare;
 pub(crate) mod stage;
 mod task;
 pub(crate) mod tasks;

@@ -5,6 +5,7 @@ use rechunk_array::{Array, ArrayError, RegionError, RegionOptions, RegionRead};
 use rechunk_grid::Region;
 use rechunk_plan::{ApplyWork, MissingChunks};
 
+use super::spare::Spare;
 use crate::Fault;
 use crate::units::frame::{self, Frame, buffer_bytes};
 
@@ -13,7 +14,7 @@ use crate::units::frame::{self, Frame, buffer_bytes};
 pub(super) async fn window(
     source: &Array,
     bounds: &VoxelBox,
-    work: &ApplyWork,
+    (work, spare): (&ApplyWork, &Spare),
     constant: &[u8],
     counts: &mut RegionRead,
 ) -> Result<Vec<u8>, Fault> {
@@ -23,7 +24,7 @@ pub(super) async fn window(
         axes.map(|(&span, &extent)| work.boundary.window(span, extent)).collect();
     let lengths: Vec<u64> = windows.iter().map(AxisWindow::read_length).collect();
     let inside = Region::whole(&lengths);
-    let mut read = vec![0; buffer_bytes(inside.elements(), constant.len())?];
+    let mut read = spare.take(inside.elements(), constant.len())?;
     if !inside.is_empty() {
         let options = (constant.len(), work.transfer_bytes);
         let own = parts(source, &windows, &mut read, options).await?;
@@ -41,6 +42,7 @@ pub(super) async fn window(
     let mut padded = vec![0; buffer_bytes(elements, constant.len())?];
     let filled = fill_padded(&read, &windows, constant, &mut padded);
     filled.map_err(|error| Fault::Plan { reason: error.to_string() })?;
+    spare.give(read);
     Ok(padded)
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use rechunk_apply::Way;
 use rechunk_array::Array;
 use rechunk_grid::Endian;
 use rechunk_kernel::wide;
@@ -10,6 +11,7 @@ use rechunk_plan::{ApplyWork, Stage};
 use rechunk_store::Store;
 use tokio::runtime::Handle;
 
+use super::spare::Spare;
 use super::window_op::Windows;
 use crate::cpu::CpuPool;
 use crate::journal::DoneSet;
@@ -35,6 +37,8 @@ pub(crate) struct WindowStage {
     /// A thread of the pool does its tasks from beginning to end: all files are local, and there
     /// are tasks for all threads.
     is_local: bool,
+    /// Buffers for windows, where tasks keep none until others need them.
+    pub(super) spare: Spare,
 }
 
 impl WindowStage {
@@ -63,7 +67,11 @@ impl WindowStage {
         let is_local = is_local(&run, &windows)
             && cpu.has_threads()
             && execution.plan.stages[number].tasks_at_once >= execution.plan.threads;
-        Ok(Self { run, cpu, number, tasks, item_bytes, fill, work, windows, is_local })
+        // Blocks go to a store, which takes their memory.
+        let is_direct = work.job.way() == Way::Direct;
+        let at_once = if is_direct { execution.plan.stages[number].tasks_at_once } else { 0 };
+        let spare = Spare::new(usize::try_from(at_once).unwrap_or(usize::MAX));
+        Ok(Self { run, cpu, number, tasks, item_bytes, fill, work, windows, is_local, spare })
     }
 
     /// Does a part of a task: on a thread of the pool, where nothing of it waits.

@@ -62,7 +62,9 @@ async fn windows(stage: &WindowStage, bounds: &VoxelBox) -> Result<Option<Inputs
     let (mut inputs, mut counts) = (Vec::new(), RegionRead::default());
     let count = stage.windows().others.len().saturating_add(1);
     for (source, constant) in sources(stage) {
-        inputs.push(window(source, bounds, stage.work(), constant, &mut counts).await?);
+        inputs.push(
+            window(source, bounds, (stage.work(), &stage.spare), constant, &mut counts).await?,
+        );
         if is_left_out(stage.work().missing, counts, inputs.len() == count) {
             return Ok(None);
         }
@@ -146,7 +148,9 @@ async fn leave(stage: &WindowStage, task: &TopTask, output: TaskOutput) -> Resul
     let kept_bytes = kept_bytes.saturating_mul(wide(stage.item_bytes));
     match (stage.work().job.way(), output) {
         (Way::Direct, TaskOutput::Block { bytes, .. }) => {
-            write::out(stage, &task.keep, &bytes).await
+            write::out(stage, &task.keep, &bytes).await?;
+            stage.spare.give(bytes);
+            Ok(())
         }
         (Way::Direct, TaskOutput::Skipped) => {
             stage.progress(kept_bytes);
