@@ -196,7 +196,7 @@ struct Part {
     shard: Option<Arc<Shard>>,
 }
 
-/// What is found of a part.
+/// A part as it was fetched.
 enum Found {
     /// Its chunk is missing.
     Nothing,
