@@ -22,9 +22,9 @@ pub const JOURNAL_KEY: &str = "journal";
 /// Name of the folder of a journal's segments, where no files can grow.
 pub const SEGMENTS: &str = "segments";
 
-/// Segments asked for at once at first. Most journals of parts have fewer.
+/// Segments asked for at once at first. Most journals have fewer.
 const READ_FIRST: u64 = 4;
-/// Most segments asked for at once: twice as many as before, up to that.
+/// Most segments asked for at once; of those that are read, twice as many each time up to that.
 const READ_AT_ONCE: u64 = 16;
 /// Segments listed beside those that follow each other, which are hardly ever any.
 const LISTED_MAX: usize = 1000;
@@ -147,14 +147,13 @@ impl Segments {
 
     /// The number behind the last of those that follow each other from `count` on.
     async fn count_from(store: &Store, mut count: u64) -> Result<u64, JournalError> {
-        let mut at_once = READ_FIRST;
         while count < SEGMENTS_MAX {
-            let found: Vec<bool> = stream::iter(count..count + at_once)
+            let numbers = count..count + READ_AT_ONCE;
+            let found: Vec<bool> = stream::iter(numbers)
                 .map(|number| async move { store.exists(&key(number)).await })
-                .buffered(usize::try_from(at_once).unwrap_or(1))
+                .buffered(usize::try_from(READ_AT_ONCE).unwrap_or(1))
                 .try_collect()
                 .await?;
-            at_once = READ_AT_ONCE.min(2 * at_once);
             let there = found.iter().take_while(|&&is_there| is_there).count();
             count += rechunk_kernel::wide(there);
             if there < found.len() {
@@ -215,10 +214,22 @@ mod tests {
 
     #[tokio::test]
     async fn a_journal_is_removed_by_its_numbers() {
-        for segments in [0, 1, 3, 4, 5, 11, 12, 13, 27, 28, 29, 59, 60, 61, 100] {
+        for segments in [0, 1, 15, 16, 17, 40] {
             let store = written(segments).await;
             Segments::remove(&store).await.unwrap();
             assert!(store.is_empty().await.unwrap(), "{segments} segments");
+        }
+    }
+
+    #[tokio::test]
+    async fn segments_are_read_to_the_first_that_is_missing() {
+        for segments in [0, 1, 3, 4, 5, 11, 12, 13, 27, 28, 29, 60] {
+            let (store, mut found) = (written(segments).await, 0);
+            let count = Segments::read(&store, |_| {
+                found += 1;
+                Ok(())
+            });
+            assert_eq!((count.await.unwrap(), found), (segments, segments));
         }
     }
 
