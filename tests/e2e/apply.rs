@@ -53,6 +53,29 @@ fn the_report_says_what_is_computed() {
     assert_eq!(number(&done, "traffic.intermediate.put_requests"), 4);
 }
 
+/// Stores that wait for their turn do not work in place, though they are local.
+#[test]
+fn a_bounded_rate_changes_no_result() {
+    let folder = Folder::new();
+    let source = plane(&folder);
+    let median = ["--op", "median:size=3", "--crop", "auto", "--threads", "2", "--work"];
+    let directly: &[&str] = &["8,12"];
+    let by_blocks: &[&str] = &["10,14"];
+    let blended: &[&str] = &["8,12", "--blend", "1"];
+    for (number, way) in [directly, by_blocks, blended].into_iter().enumerate() {
+        let targets = ["free", "bounded"].map(|name| folder.at(&format!("{name}{number}.zarr")));
+        let apply = |target: &str, more: &[&str]| {
+            rechunk(&[&["apply", &source, target][..], &median, way, more].concat()).ok();
+        };
+        apply(&targets[0], &[]);
+        apply(&targets[1], &["--bwlimit", "1MB", "--verify"]);
+        rechunk(&["verify", &targets[0], &targets[1]]).ok();
+    }
+    let statistic = ["apply", &source, "--op", "min-max-mean", "--work", "8,12", "--threads", "2"];
+    let free = rechunk(&statistic).ok().stdout;
+    assert_eq!(rechunk(&[&statistic[..], &["--bwlimit", "1MB"]].concat()).ok().stdout, free);
+}
+
 /// The error of an apply that is refused; nothing is written.
 fn refusal(options: &[&str]) -> Value {
     let folder = Folder::new();

@@ -34,9 +34,8 @@ pub(crate) struct WindowStage {
     pub fill: Vec<u8>,
     work: Arc<ApplyWork>,
     windows: Windows,
-    /// A thread of the pool does its tasks from beginning to end: all files are local, and there
-    /// are tasks for all threads.
-    is_local: bool,
+    /// All stores work in place, and there are tasks for all threads.
+    is_in_place: bool,
     /// Buffers for windows, where tasks keep none until others need them.
     pub(super) spare: Spare,
 }
@@ -64,14 +63,20 @@ impl WindowStage {
             .map_or_else(|| vec![0; item_bytes], |fill| fill.stored(data_type, Endian::NATIVE));
         let tasks = execution.tasks_of(number);
         let work = Arc::new(*work);
-        let is_local = is_local(&run, &windows)
-            && cpu.has_threads()
-            && execution.plan.stages[number].tasks_at_once >= execution.plan.threads;
+        let tasks_at_once = execution.plan.stages[number].tasks_at_once;
+        let is_in_place = cpu.has_threads()
+            && tasks_at_once >= execution.plan.threads
+            && stores(&run, &windows).all(Store::works_in_place);
         // Blocks go to a store, which takes their memory.
-        let is_direct = work.job.way() == Way::Direct;
-        let at_once = if is_direct { execution.plan.stages[number].tasks_at_once } else { 0 };
-        let spare = Spare::new(usize::try_from(at_once).unwrap_or(usize::MAX));
-        Ok(Self { run, cpu, number, tasks, item_bytes, fill, work, windows, is_local, spare })
+        let kept = if work.job.way() == Way::Direct { tasks_at_once } else { 0 };
+        let spare = Spare::new(usize::try_from(kept).unwrap_or(usize::MAX));
+        Ok(Self { run, cpu, number, tasks, item_bytes, fill, work, windows, is_in_place, spare })
+    }
+
+    /// A thread of the pool does its tasks from beginning to end. Not while reading waits for a
+    /// disk: then more threads than there are cores are to wait.
+    fn works_in_place(&self) -> bool {
+        self.is_in_place && !stores(&self.run, &self.windows).any(Store::reads_slowly)
     }
 
     /// Does a part of a task: on a thread of the pool, where nothing of it waits.
@@ -79,12 +84,16 @@ impl WindowStage {
         &self,
         work: BoxFuture<'static, Result<T, Fault>>,
     ) -> Result<T, Fault> {
-        if self.is_local { self.cpu.drive(work).await } else { work.await }
+        if self.works_in_place() { self.cpu.drive(work).await } else { work.await }
     }
 
     /// Waits on a thread of the pool for what a task reads in between.
     pub(crate) fn wait<T>(&self, runtime: &Handle, work: impl Future<Output = T>) -> T {
-        if self.is_local { futures::executor::block_on(work) } else { runtime.block_on(work) }
+        if self.works_in_place() {
+            futures::executor::block_on(work)
+        } else {
+            runtime.block_on(work)
+        }
     }
 
     pub(crate) fn work(&self) -> &Arc<ApplyWork> {
@@ -135,10 +144,9 @@ impl WindowStage {
     }
 }
 
-/// Whether all that the tasks of an apply read and write are local files.
-fn is_local(run: &RunContext, windows: &Windows) -> bool {
+/// Stores that the tasks of an apply read and write.
+fn stores<'a>(run: &'a RunContext, windows: &'a Windows) -> impl Iterator<Item = &'a Store> {
     let execution = &run.execution;
     let arrays = windows.others.iter().chain([&execution.source, execution.sink.array()]);
-    let mut stores = arrays.map(Array::store).chain(run.intermediate().ok());
-    stores.all(|store| store.local_root().is_some())
+    arrays.map(Array::store).chain(&execution.intermediate)
 }
