@@ -27,7 +27,7 @@ sys.path.insert(0, str(HERE / "race"))
 from process import run  # noqa: E402
 
 PYTHON = str(ROOT / ".venv-bench/bin/python")
-CHUNK, WORK = 64, 128
+CHUNK, WORK, PLANE_SIDE = 64, 128, 1024
 MIB = 1 << 20
 
 MAKE = """
@@ -162,8 +162,7 @@ def main():
     arguments = parser.parse_args()
     place = arguments.data / str(arguments.side)
     place.mkdir(parents=True, exist_ok=True)
-    plane_side = 1024
-    for path, code, side in [("volume.zarr", MAKE, arguments.side), ("planes.zarr", MAKE_PLANES, plane_side)]:
+    for path, code, side in [("volume.zarr", MAKE, arguments.side), ("planes.zarr", MAKE_PLANES, PLANE_SIDE)]:
         if not (place / path / "zarr.json").exists():
             made = run(python(code, place / path, side), 1800, place / "log.txt")
             if made["code"] != 0:

@@ -1,11 +1,12 @@
 //! Reading a region.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures::stream::{FuturesUnordered, StreamExt};
 use rechunk_format::{Plain, ShardFormat, ShardIndex};
 use rechunk_grid::Region;
 use rechunk_kernel::wide;
+use rechunk_store::may_block;
 use tokio::sync::OnceCell;
 
 use super::budget;
@@ -14,7 +15,7 @@ use super::frame::{Frame, Item, copy, fill};
 use super::geometry::Geometry;
 use super::options::RegionOptions;
 use super::pieces::{PieceLimits, Pieces};
-use super::unpack::{may_block, part_of_chunk, part_of_chunk_here, part_of_plain, scratch_of};
+use super::unpack::{part_of_chunk, part_of_chunk_here, part_of_plain, scratch_of};
 use crate::{Array, ArrayError};
 
 /// Longest gap that is read and thrown away, where answers come soon.
@@ -99,29 +100,28 @@ impl Array {
             fill(&geometry.fill, &geometry.region, (&mut *buffer, &frame))?;
         }
         let native = Item { swap_bytes: 1, ..geometry.item };
-        let spare = Mutex::default();
-        let reader = Reader { array: self, geometry: &geometry, plain, limits, spare };
+        let reader = Reader { array: self, geometry: &geometry, plain, limits };
         let mut parts = reader.parts();
         let mut under_way = FuturesUnordered::new();
-        // One buffer serves all chunks that are decoded here: the system would clear each new one.
-        let scratch_bytes = if may_block() { geometry.chunk_bytes } else { 0 };
-        let mut scratch = scratch_of(self, scratch_bytes);
+        // Chunks that are decoded here use these again: the system would clear each new buffer.
+        let mut scratch = scratch_of(self, if may_block() { geometry.chunk_bytes } else { 0 });
+        let mut spare: Vec<Vec<u8>> = Vec::new();
         loop {
             while under_way.len() < at_once
                 && let Some(part) = parts.next()
             {
-                under_way.push(reader.fetch(part));
+                under_way.push(reader.fetch(part, spare.pop().unwrap_or_default()));
             }
             let Some(fetched) = under_way.next().await else { return Ok(parts_read) };
             let (region, found) = fetched?;
             let target = (&mut *buffer, &frame);
-            if matches!(found, Found::Nothing) {
+            let Some(found) = found else {
                 parts_read.missing += 1;
-            } else {
-                parts_read.found += 1;
-            }
+                fill(&geometry.fill, &region, target)?;
+                continue;
+            };
+            parts_read.found += 1;
             match found {
-                Found::Nothing => fill(&geometry.fill, &region, target)?,
                 Found::Elements(elements) => {
                     let own = Frame::in_c_order(&region, geometry.item_bytes);
                     copy(native, &region, (&elements, &own), target)?;
@@ -130,7 +130,7 @@ impl Array {
                     let (stored, own) = ((&*index, &*encoded), reader.frame(&index));
                     let own = (&own, geometry.item);
                     part_of_chunk_here(self, stored, own, &region, target, &mut scratch)?;
-                    reader.give_back(encoded);
+                    spare.push(encoded);
                 }
             }
         }
@@ -198,8 +198,6 @@ struct Part {
 
 /// A part as it was fetched.
 enum Found {
-    /// Its chunk is missing.
-    Nothing,
     /// Its elements, in C order and native byte order.
     Elements(Vec<u8>),
     /// A chunk as it is stored, to be decoded where it is awaited.
@@ -212,8 +210,6 @@ struct Reader<'a> {
     geometry: &'a Geometry,
     plain: Option<Plain>,
     limits: PieceLimits,
-    /// Buffers of chunks that have been decoded, for others.
-    spare: Mutex<Vec<Vec<u8>>>,
 }
 
 impl Reader<'_> {
@@ -258,32 +254,27 @@ impl Reader<'_> {
         }
     }
 
-    /// A buffer for a chunk as it is stored.
-    fn buffer(&self) -> Vec<u8> {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
-    }
-
-    fn give_back(&self, buffer: Vec<u8>) {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
-    }
-
-    /// Fetches a part. On a thread of a runtime it is decoded beside that.
-    async fn fetch(&self, part: Part) -> Result<(Region, Found), RegionError> {
+    /// Fetches a part into a buffer; nothing if its chunk is missing. On a thread of a runtime it
+    /// is decoded beside that.
+    async fn fetch(
+        &self,
+        part: Part,
+        mut stored: Vec<u8>,
+    ) -> Result<(Region, Option<Found>), RegionError> {
         let (array, Part { index, region, shard }) = (self.array, part);
         let (item, frame) = (self.geometry.item, self.frame(&index));
         let meter = array.store().meter();
-        let mut stored = self.buffer();
         if self.plain.is_some() {
             let wanted = frame.bytes_of(&region, self.geometry.item_bytes);
             let length = wanted.end - wanted.start;
             let read =
                 array.read_elements_into(&index, frame.bytes, wanted.clone(), length, &mut stored);
             if !read.await? {
-                return Ok((region, Found::Nothing));
+                return Ok((region, None));
             }
             meter.add_decoded_read(array.store().role(), length);
             let elements = part_of_plain(stored, (frame.part(&wanted), item), &region).await?;
-            return Ok((region, Found::Elements(elements)));
+            return Ok((region, Some(Found::Elements(elements))));
         }
         let is_there = if let Some(shard) = shard {
             let entry = shard.entry(array, &index).await?;
@@ -296,13 +287,13 @@ impl Reader<'_> {
             array.read_chunk_into(&index, &mut stored).await?
         };
         if !is_there {
-            return Ok((region, Found::Nothing));
+            return Ok((region, None));
         }
         meter.add_decoded_read(array.store().role(), frame.bytes);
         if may_block() {
-            return Ok((region, Found::Stored { index, encoded: stored }));
+            return Ok((region, Some(Found::Stored { index, encoded: stored })));
         }
         let elements = part_of_chunk(array, &index, stored, (frame, item), &region).await?;
-        Ok((region, Found::Elements(elements)))
+        Ok((region, Some(Found::Elements(elements))))
     }
 }

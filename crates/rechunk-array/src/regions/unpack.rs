@@ -1,10 +1,13 @@
 //! Decoding and encoding beside the runtime: what takes long goes to a thread that may block. On a
 //! thread that is in no runtime it is done there.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use rechunk_format::{FormatError, check_chunk_bytes};
 use rechunk_grid::Region;
 use rechunk_kernel::{narrow, wide};
+use rechunk_store::may_block;
 
 use super::error::RegionError;
 use super::frame::{Frame, Item, copy};
@@ -13,11 +16,6 @@ use crate::Array;
 /// Bytes of a decoded chunk up to which it is decoded where it is asked for: handing it over takes
 /// longer.
 const IN_PLACE_BYTES_MAX: u64 = 32 << 10;
-
-/// This thread is in no runtime, which would stand still while something is decoded.
-pub(crate) fn may_block() -> bool {
-    tokio::runtime::Handle::try_current().is_err()
-}
 
 /// Does `work` on `bytes` bytes without holding up the runtime.
 async fn aside<T: Send + 'static>(
@@ -122,50 +120,31 @@ pub(crate) async fn whole_chunk(
     done.await.map(|(elements, ..)| elements)
 }
 
-/// Encodes a chunk.
+/// Encodes a chunk. Elements that are the caller's are encoded on this thread.
 pub(crate) async fn encoded_chunk(
     array: &Array,
     index: &[u64],
-    elements: Vec<u8>,
+    elements: Cow<'_, [u8]>,
 ) -> Result<Bytes, RegionError> {
-    if array.layout().codec_cost().is_raw {
-        return Ok(Bytes::from(elements));
+    let cost = array.layout().codec_cost();
+    if cost.is_raw {
+        return Ok(Bytes::from(elements.into_owned()));
     }
-    let mut encoded = buffer_for_encoded(array);
+    let encode = |array: &Array, index: &[u64], elements: &[u8], mut encoded: Vec<u8>| {
+        let done = array.layout().encode(index, elements, &mut encoded);
+        done.map_err(|error| array.decode_error(index, error))?;
+        Ok(Bytes::from(encoded))
+    };
+    let encoded = Vec::with_capacity(narrow(cost.encoded_bytes_max));
+    let elements = match elements {
+        Cow::Borrowed(elements) => return encode(array, index, elements, encoded),
+        Cow::Owned(elements) => elements,
+    };
     let (array, index) = (array.clone(), index.to_vec());
     let done = aside(wide(elements.len()), move || {
-        encode_into(&array, &index, &elements, &mut encoded)?;
-        Ok((Bytes::from(encoded), elements))
+        Ok((encode(&array, &index, &elements, encoded)?, elements))
     });
     done.await.map(|(encoded, _)| encoded)
-}
-
-/// Encodes a chunk on this thread.
-pub(crate) fn encoded_chunk_here(
-    array: &Array,
-    index: &[u64],
-    elements: &[u8],
-) -> Result<Bytes, RegionError> {
-    if array.layout().codec_cost().is_raw {
-        return Ok(Bytes::copy_from_slice(elements));
-    }
-    let mut encoded = buffer_for_encoded(array);
-    encode_into(array, index, elements, &mut encoded)?;
-    Ok(Bytes::from(encoded))
-}
-
-fn buffer_for_encoded(array: &Array) -> Vec<u8> {
-    Vec::with_capacity(narrow(array.layout().codec_cost().encoded_bytes_max))
-}
-
-fn encode_into(
-    array: &Array,
-    index: &[u64],
-    elements: &[u8],
-    encoded: &mut Vec<u8>,
-) -> Result<(), RegionError> {
-    let done = array.layout().encode(index, elements, encoded);
-    done.map_err(|error| array.decode_error(index, error).into())
 }
 
 /// Refuses a decoded chunk of another size.

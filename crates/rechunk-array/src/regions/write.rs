@@ -1,9 +1,12 @@
 //! Writing a region.
 
+use std::borrow::Cow;
+
 use futures::stream::{FuturesUnordered, StreamExt};
 use rechunk_format::{ShardFormat, ShardIndex};
 use rechunk_grid::{Region, WriteEmpty};
-use rechunk_kernel::{is_all, narrow, wide};
+use rechunk_kernel::{is_all, narrow};
+use rechunk_store::may_block;
 
 use super::budget;
 use super::error::RegionError;
@@ -11,7 +14,7 @@ use super::frame::{Frame, copy};
 use super::geometry::Geometry;
 use super::options::RegionOptions;
 use super::read::check_buffer;
-use super::unpack::{encoded_chunk, encoded_chunk_here, may_block, whole_chunk};
+use super::unpack::{encoded_chunk, whole_chunk};
 use crate::Array;
 use crate::array::Unit;
 use crate::error::Cause;
@@ -122,17 +125,6 @@ impl Writer<'_> {
 
     /// Writes a chunk that is an object of its own.
     async fn chunk(&self, index: &[u64]) -> Result<(), RegionError> {
-        if may_block()
-            && let Some(elements) = self.as_stored(index)
-        {
-            let store = self.array.store();
-            store.meter().add_decoded_written(store.role(), wide(elements.len()));
-            if self.is_left_out(elements) {
-                return Ok(self.array.remove_object(index).await?);
-            }
-            let encoded = encoded_chunk_here(self.array, index, elements)?;
-            return Ok(self.array.write_chunk(index, encoded).await?);
-        }
         let elements = self.changed(index, Before::Object).await?;
         if self.is_left_out(&elements) {
             return Ok(self.array.remove_object(index).await?);
@@ -179,39 +171,47 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// All elements of a chunk, if the caller has them as they are to be encoded.
-    fn as_stored(&self, index: &[u64]) -> Option<&[u8]> {
-        let geometry = self.geometry;
-        let own = geometry.chunk_frame(self.array, index);
-        let is_as_given = geometry.grid.chunk(index) == geometry.region
-            && geometry.item.swap_bytes == 1
-            && own == self.frame;
-        is_as_given.then_some(self.elements)
+    /// The elements of a chunk with those of the region, in its own order. They are the caller's
+    /// where these are the whole chunk as it is, and this thread may encode them.
+    async fn changed(&self, index: &[u64], before: Before) -> Result<Cow<'_, [u8]>, RegionError> {
+        let (array, geometry) = (self.array, self.geometry);
+        let chunk = geometry.grid.chunk(index);
+        let frame = geometry.chunk_frame(array, index);
+        let is_as_given = geometry.item.swap_bytes == 1 && frame == self.frame;
+        let elements = if is_as_given && may_block() {
+            Cow::Borrowed(self.elements)
+        } else {
+            Cow::Owned(self.merged(index, (&chunk, &frame), before).await?)
+        };
+        array.store().meter().add_decoded_written(array.store().role(), frame.bytes);
+        Ok(elements)
     }
 
-    /// The elements of a chunk with those of the region, in its own order.
-    async fn changed(&self, index: &[u64], before: Before) -> Result<Vec<u8>, RegionError> {
+    /// The elements of a chunk that is read, or filled, and gets those of the region.
+    async fn merged(
+        &self,
+        index: &[u64],
+        (chunk, frame): (&Region, &Frame),
+        before: Before,
+    ) -> Result<Vec<u8>, RegionError> {
         let (array, geometry) = (self.array, self.geometry);
-        let (chunk, held) = (geometry.grid.chunk(index), geometry.grid.region(index));
-        let frame = geometry.chunk_frame(array, index);
-        let common = held.intersect(&geometry.region).and_then(|common| common.intersect(&chunk));
+        let held = geometry.grid.region(index);
+        let common = held.intersect(&geometry.region).and_then(|common| common.intersect(chunk));
         let is_covered = common.as_ref().is_some_and(|common| *common == held);
         let before = if is_covered { Before::Missing } else { before };
         let mut elements = if let Some(stored) = self.stored(index, before).await? {
             whole_chunk(array, index, stored, frame.bytes).await?
         } else {
             let mut elements = vec![0; narrow(frame.bytes)];
-            if common.as_ref() != Some(&chunk) {
+            if common.as_ref() != Some(chunk) {
                 rechunk_kernel::fill(&geometry.stored_fill, &mut elements);
             }
             elements
         };
         if let Some(common) = common {
             let source = (self.elements, &self.frame);
-            copy(geometry.item, &common, source, (&mut elements, &frame))?;
+            copy(geometry.item, &common, source, (&mut elements, frame))?;
         }
-        let store = array.store();
-        store.meter().add_decoded_written(store.role(), wide(elements.len()));
         Ok(elements)
     }
 

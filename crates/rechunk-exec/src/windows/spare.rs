@@ -6,7 +6,8 @@ use crate::Fault;
 use crate::units::frame::buffer_bytes;
 
 /// Spare buffers. The system would clear each new one, page by page, which takes as long as to copy
-/// its elements.
+/// its elements. Nothing counts them: while a task runs its buffer is its own, and may leave with
+/// its result, where a [`BufferPool`](crate::memory::pool::BufferPool) has to get its buffers back.
 #[derive(Debug)]
 pub(super) struct Spare {
     buffers: Mutex<Vec<Vec<u8>>>,

@@ -57,7 +57,7 @@ impl Moments {
 
 /// This thread is in no runtime, which would stand still while it waits for a disk: what blocks is
 /// done here. (`LocalFileSystem` of `object_store` decides in the same way.)
-pub(crate) fn may_block() -> bool {
+pub fn may_block() -> bool {
     tokio::runtime::Handle::try_current().is_err()
 }
 
