@@ -7,7 +7,9 @@ use rechunk::{
 };
 
 use crate::args::{ApplyArgs, BoxArgs, OperationArgs};
-use crate::request::{axes, bytes, duration, parsed, planning, raw, source_format, usage};
+use crate::request::{
+    axes, bytes, duration, parsed, planning, raw, refuse_plan_options, source_format, usage,
+};
 
 /// The request of an apply.
 pub(crate) fn of_apply(args: &ApplyArgs) -> Result<CopyRequest, Error> {
@@ -36,16 +38,8 @@ pub(crate) fn of_apply(args: &ApplyArgs) -> Result<CopyRequest, Error> {
     request.axes = axes(options.axes.as_deref());
     request.raw = raw(&options.raw)?;
     request.source_format = source_format(&options.raw)?;
-    let planning_args = &args.planning;
-    let given = [
-        ("--strategy", planning_args.strategy != "auto"),
-        ("--intermediate", planning_args.intermediate != "exact"),
-        ("--box-bytes", planning_args.box_bytes.is_some()),
-    ];
-    if let Some((option, _)) = given.iter().find(|(_, is_given)| *is_given) {
-        return Err(usage(format!("{option} is of copies: an apply has a plan of its own"), None));
-    }
-    request.planning = planning(planning_args)?;
+    refuse_plan_options(&args.planning, "an apply")?;
+    request.planning = planning(&args.planning)?;
     request.planning.workers = args.saving.workers;
     request.temp.clone_from(&args.running.temp);
     let mut apply = ApplyRequest::new(asked, args.boxes.work.parse()?);

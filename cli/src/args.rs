@@ -1,6 +1,7 @@
 //! Arguments that can be typed: flags with their help. Their meaning is given in `request.rs`.
 
 mod apply;
+mod pyramid;
 mod run;
 mod saving;
 mod status;
@@ -9,6 +10,7 @@ mod synthetic;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use apply::{ApplyArgs, BoxArgs, OperationArgs};
+pub(crate) use pyramid::{LevelArgs, PyramidArgs};
 pub(crate) use run::RunArgs;
 pub(crate) use saving::SavingArgs;
 pub(crate) use status::{StatusArgs, WatchArgs};
@@ -56,6 +58,8 @@ pub(crate) enum Command {
     Copy(CopyArgs),
     /// Apply an operation to an array, box by box, within memory.
     Apply(Box<ApplyArgs>),
+    /// Make an image in several resolutions of an array, or add levels to an image.
+    Pyramid(Box<PyramidArgs>),
     /// Say what `copy` would do and cost; write nothing.
     Plan(PlanArgs),
     /// Run a plan saved by `plan --out`.
@@ -97,6 +101,7 @@ impl Command {
         match self {
             Self::Copy(args) => args.output.json,
             Self::Apply(args) => args.output.json,
+            Self::Pyramid(args) => args.output.json,
             Self::Plan(args) => args.output.json,
             Self::Run(args) => args.output.json,
             Self::Info(args) => args.json,

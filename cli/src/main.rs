@@ -10,6 +10,7 @@ mod exit_code;
 mod html_file;
 mod job;
 mod phrases;
+mod pyramid_request;
 mod request;
 mod signals;
 mod terminal;
@@ -70,6 +71,7 @@ async fn dispatch(command: Command) -> Result<ExitCode, rechunk::Error> {
         // Plans lie in it, some of them twice: too large for the stack of every command.
         Command::Copy(args) => Box::pin(commands::copy::run(args)).await,
         Command::Apply(args) => Box::pin(commands::apply::run(*args)).await,
+        Command::Pyramid(args) => Box::pin(commands::pyramid::run(*args)).await,
         Command::Plan(args) => Box::pin(commands::plan::run(args)).await,
         Command::Run(args) => Box::pin(commands::run::run(args)).await,
         Command::Info(args) => commands::info::run(args).await,

@@ -145,6 +145,21 @@ pub(crate) fn copy(
     Ok(request)
 }
 
+/// Refuses options that choose among plans of copies, for `what` has plans of its own.
+pub(crate) fn refuse_plan_options(args: &PlanningArgs, what: &str) -> Result<(), Error> {
+    let given = [
+        ("--strategy", args.strategy != "auto"),
+        ("--intermediate", args.intermediate != "exact"),
+        ("--box-bytes", args.box_bytes.is_some()),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) => {
+            Err(usage(format!("{option} is of copies: {what} has a plan of its own"), None))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Reads the value of an option, if it was given.
 pub(crate) fn parsed<T: FromStr<Err = WordError>>(text: Option<&str>) -> Result<Option<T>, Error> {
     Ok(text.map(str::parse).transpose()?)

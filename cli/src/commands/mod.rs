@@ -9,6 +9,7 @@ pub(crate) mod info;
 pub(crate) mod man;
 pub(crate) mod plan;
 pub(crate) mod probe;
+pub(crate) mod pyramid;
 pub(crate) mod run;
 pub(crate) mod status;
 pub(crate) mod verify;

@@ -48,6 +48,7 @@ fn verbose(command: &Command) -> u8 {
     match command {
         Command::Copy(args) => args.output.verbose,
         Command::Apply(args) => args.output.verbose,
+        Command::Pyramid(args) => args.output.verbose,
         Command::Plan(args) => args.output.verbose,
         Command::Run(args) => args.output.verbose,
         Command::Verify(args) => args.output.verbose,

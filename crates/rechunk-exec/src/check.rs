@@ -5,13 +5,16 @@ use rechunk_kernel::wide;
 use rechunk_plan::{ArrayRole, Kernel, PLAN_VERSION, RunsSide, Stage, Unit};
 
 use crate::journal::DoneSet;
-use crate::{Execution, Fault, Sink, begin, windows};
+use crate::{Execution, Fault, Sink, begin, pyramid, windows};
 
 /// Refuses what would go wrong later, or quietly.
 pub(crate) fn check(execution: &Execution, done: &DoneSet) -> Result<(), Fault> {
     if let Some(work) = &execution.plan.apply {
         check_version(execution)?;
         windows::check::check(execution, work)?;
+    } else if let Some(work) = &execution.plan.pyramid {
+        check_version(execution)?;
+        pyramid::check::check(execution, work)?;
     } else {
         check_arrays(execution)?;
         check_stages(execution)?;

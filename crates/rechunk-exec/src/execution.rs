@@ -10,6 +10,7 @@ use rechunk_plan::{OpSpec, Plan, Uploads};
 use rechunk_store::{PartSizes, Store};
 
 use crate::op::Op;
+use crate::pyramid::levels::LevelArrays;
 use crate::task_range::TaskRange;
 use crate::windows::window_op::Windows;
 
@@ -50,6 +51,8 @@ pub struct Execution {
     pub ops: Vec<Arc<dyn Op>>,
     /// Operation and further sources of an apply, where the plan is one.
     pub windows: Option<Windows>,
+    /// Arrays of the levels of a pyramid, where the plan is one, finest first.
+    pub levels: Vec<LevelArrays>,
 }
 
 impl Execution {
@@ -113,6 +116,14 @@ impl Execution {
         if let (Sink::Write(array), Some(uploads)) = (&self.sink, &self.plan.target().uploads) {
             let store = array.store().with_part_sizes(part_sizes(uploads));
             self.sink = Sink::Write(Array::new(Arc::clone(array.layout()), store));
+        }
+        if let Some(work) = &self.plan.pyramid {
+            for (level, arrays) in work.levels.iter().zip(&mut self.levels) {
+                let Some(uploads) = &self.plan.array(level.array).uploads else { continue };
+                for array in &mut arrays.arrays {
+                    *array = array.with_store(array.store().with_part_sizes(part_sizes(uploads)));
+                }
+            }
         }
         let uploads = self.plan.intermediate().and_then(|array| array.uploads.as_ref());
         if let (Some(store), Some(uploads)) = (&self.intermediate, uploads) {

@@ -20,6 +20,7 @@ mod gaps;
 mod journal;
 mod memory;
 mod op;
+mod pyramid;
 mod raw_runs;
 mod run;
 mod stage;
@@ -39,6 +40,7 @@ pub use journal::{
     SEGMENTS,
 };
 pub use op::{Op, OpElements};
+pub use pyramid::levels::LevelArrays;
 pub use run::run;
 pub use stage::piece_place::{intermediate_key, intermediate_keys};
 pub use task_range::TaskRange;

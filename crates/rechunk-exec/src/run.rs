@@ -13,8 +13,10 @@ use tracing::Instrument;
 
 use crate::begin;
 use crate::check::{check, check_tasks};
+use crate::cpu::CpuPool;
 use crate::journal::{DoneSet, Log, Marks, Writer};
 use crate::memory::gate::Gate;
+use crate::pyramid::{self, stage::PyramidStage};
 use crate::raw_runs;
 use crate::stage::context::RunContext;
 use crate::stage::stage_run::StageRun;
@@ -86,19 +88,25 @@ fn start_writer(
 ) -> (Option<Marks>, WriterTask) {
     let mut task = JoinSet::new();
     let Some(log) = log else { return (None, task) };
-    let stores: Vec<Store> =
-        (0..execution.plan.stages.len()).filter_map(|s| written_store(execution, s)).collect();
+    let stores: Vec<Vec<Store>> =
+        (0..execution.plan.stages.len()).map(|s| written_stores(execution, s)).collect();
     let (writer, marks) = Writer::new(log, stores, Arc::clone(observer));
     task.spawn(writer.run());
     (Some(marks), task)
 }
 
-/// The store that stage `stage` writes to.
-fn written_store(execution: &Execution, stage: usize) -> Option<Store> {
+/// The stores that stage `stage` writes to.
+fn written_stores(execution: &Execution, stage: usize) -> Vec<Store> {
+    let target = || execution.sink.array().store().clone();
+    if let Some(work) = &execution.plan.pyramid {
+        let leaves_blocks = work.passes.get(stage).is_some_and(|pass| pass.leaves_blocks);
+        let blocks = execution.intermediate.clone().filter(|_| leaves_blocks);
+        return std::iter::once(target()).chain(blocks).collect();
+    }
     if stage + 1 < execution.plan.stages.len() {
-        execution.intermediate.clone()
+        execution.intermediate.iter().cloned().collect()
     } else {
-        Some(execution.sink.array().store().clone())
+        vec![target()]
     }
 }
 
@@ -121,6 +129,9 @@ async fn run_stages(
     context.observer.event(&Event::RunStarted { tasks_total, tasks_done });
     if context.execution.plan.apply.is_some() {
         return run_windows(context, done).await.map(|()| None);
+    }
+    if context.execution.plan.pyramid.is_some() {
+        return run_pyramid(context, done).await.map(|()| None);
     }
     let mut method = None;
     let mut settled = future::ready(Ok(())).boxed();
@@ -153,6 +164,21 @@ async fn run_windows(context: &Arc<RunContext>, done: &DoneSet) -> Result<(), Ex
     settle(context, last.number).await.map_err(ExecError::Run)
 }
 
+/// Runs the passes of a pyramid, one after the other.
+async fn run_pyramid(context: &Arc<RunContext>, done: &DoneSet) -> Result<(), ExecError> {
+    let cpu = CpuPool::new(context.execution.plan.threads).map_err(ExecError::Run)?;
+    for number in context.execution.stages() {
+        let stage = PyramidStage::new(Arc::clone(context), number, cpu.clone());
+        let stage = Arc::new(stage.map_err(ExecError::Run)?);
+        context.observer.event(&stage.started(done));
+        let span = tracing::info_span!("pyramid", number);
+        pyramid::tasks::run_tasks(&stage, done).instrument(span).await?;
+        context.observer.event(&Event::StageDone { stage: number });
+        settle(context, number).await.map_err(ExecError::Run)?;
+    }
+    Ok(())
+}
+
 /// Makes durable what a stage has written and marked. The next one may begin meanwhile: its marks
 /// come after these in the journal, so what a resumed run takes for done of it rests on what is
 /// durable.
@@ -162,7 +188,7 @@ async fn settle(context: &RunContext, stage: usize) -> Result<(), Fault> {
             std::future::pending::<()>().await; // `run` waits for the writer, and says why it ended
         }
         None if matches!(context.execution.sink, Sink::Write(_)) => {
-            if let Some(store) = written_store(&context.execution, stage) {
+            for store in written_stores(&context.execution, stage) {
                 store.sync().await.map_err(Fault::Sync)?;
             }
         }

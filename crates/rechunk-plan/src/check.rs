@@ -19,6 +19,7 @@ impl Plan {
         }
         self.check_intermediates()?;
         self.check_apply()?;
+        self.check_pyramid()?;
         if self.fingerprint != self.computed_fingerprint() {
             return Err("its fingerprint is not that of its contents: it was edited".to_owned());
         }
@@ -64,8 +65,10 @@ impl Plan {
         for (id, unit, window, is_read) in parts {
             let array = self.arrays.get(id.0).ok_or("it names an array that there is not")?;
             let role = if is_read { ArrayRole::Source } else { ArrayRole::Target };
+            // A level may be read by the pass after the one that has written it.
+            let is_level = self.pyramid.is_some() && array.role == ArrayRole::Target;
             let fits = match unit {
-                Unit::Chunk | Unit::Shard => array.role == role,
+                Unit::Chunk | Unit::Shard => array.role == role || is_level,
                 Unit::Piece => array.role == ArrayRole::Intermediate,
             };
             if !fits {
@@ -108,12 +111,15 @@ impl Plan {
             let (Some(writer), Some(reader)) = uses else { return Err(NOT_ONCE) };
             let shapes = [writer, reader].map(|stage| &self.stages[stage].shape);
             // Blocks of an apply are read by boxes of another grid.
-            let is_whole = match self.apply {
-                Some(_) => *shapes[0] == array.shape,
-                None => shapes == [&array.shape; 2],
+            let is_whole = match (&self.apply, &self.pyramid) {
+                (Some(_), _) => *shapes[0] == array.shape,
+                (None, Some(_)) => *shapes[1] == array.shape,
+                (None, None) => shapes == [&array.shape; 2],
             };
             let is_chain = writer + 1 == reader && is_whole;
-            if !is_chain || self.stages[writer].tile != array.chunk {
+            // Blocks of a pyramid are a tile in coarser elements.
+            let is_tile = self.pyramid.is_some() || self.stages[writer].tile == array.chunk;
+            if !is_chain || !is_tile {
                 return Err("an intermediate is not read as it is written");
             }
             if array.edges.is_some() || array.shard.is_some() || array.runs.is_some() {

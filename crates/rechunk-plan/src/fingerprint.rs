@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::{ApplyWork, ArrayId, ArrayRole, Kernel, Plan, PlanArray, Stage, Unit, Way};
+use crate::{ApplyWork, ArrayId, ArrayRole, Kernel, Plan, PlanArray, PyramidWork, Stage, Unit, Way};
 
 /// Form of the text that is hashed. It is that of version 2 of the plan, so that a run of a program
 /// of that version can be gone on with: raise it only where the same fields decide other objects.
@@ -86,7 +86,8 @@ fn of(plan: &Plan) -> String {
     if !is_copy_of_one_array(plan) {
         let apply = plan.apply.as_deref().into_iter().map(apply_text);
         let stages = plan.stages.iter().map(stage_text);
-        for text in plan.arrays.iter().map(array_text).chain(stages).chain(apply) {
+        let pyramid = plan.pyramid.as_deref().into_iter().map(pyramid_text);
+        for text in plan.arrays.iter().map(array_text).chain(stages).chain(apply).chain(pyramid) {
             hash.update((text.len() as u64).to_le_bytes());
             hash.update(text.as_bytes());
         }
@@ -136,6 +137,11 @@ fn stage_text(stage: &Stage) -> String {
 /// All that decides what an apply computes; not the memory that it has.
 fn apply_text(work: &ApplyWork) -> String {
     text(&(&work.job, work.boundary, work.missing))
+}
+
+/// All that decides what the levels of a pyramid hold; not the memory that it has.
+fn pyramid_text(work: &PyramidWork) -> String {
+    text(&PyramidWork { transfer_bytes: 0, ..work.clone() })
 }
 
 /// JSON with its members in the order they are declared in.

@@ -17,6 +17,7 @@ mod array;
 mod border;
 mod check;
 mod check_apply;
+mod check_pyramid;
 mod cost;
 pub mod count;
 mod cuts;
@@ -32,6 +33,8 @@ mod parts;
 mod plan;
 mod price;
 mod profile;
+mod pyramid_steps;
+mod pyramid_work;
 mod raw_files;
 mod request;
 mod shares;
@@ -57,6 +60,11 @@ pub use parts::part_bytes_max;
 pub use plan::{PLAN_VERSION, Plan, PlanMemory, THREADS};
 pub use price::{Parallel, price, price_traffic, priced};
 pub use profile::{CodecSpeed, CodecSpeeds, Profile, ProfileNames, StoreProfile};
+pub use pyramid_steps::{Held, StepLevel, held_of, pyramid_steps};
+pub use pyramid_work::{
+    LevelsFrom, MissingCells, PassInput, PyramidLevel, PyramidPass, PyramidWork, cells_of,
+    parent_level, ratio,
+};
 pub use raw_files::keep_problem;
 pub use request::{Budget, IntermediateGrid, PlanRequest, Strategy};
 pub use shares::{Divided, share};

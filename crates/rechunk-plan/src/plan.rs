@@ -5,7 +5,9 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 
 use crate::array::NO_ARRAY;
-use crate::{ApplyWork, ArrayId, ArrayRole, Estimate, PlanArray, ProfileNames, Stage, Strategy};
+use crate::{
+    ApplyWork, ArrayId, ArrayRole, Estimate, PlanArray, ProfileNames, PyramidWork, Stage, Strategy,
+};
 
 /// Version of the plan's JSON form; a reader refuses versions it does not know.
 pub const PLAN_VERSION: u32 = 3; // 3: several arrays, kernels and windows
@@ -31,6 +33,9 @@ pub struct Plan {
     /// Chunk-wise apply that the stages do; `None`: they copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apply: Option<Box<ApplyWork>>,
+    /// Pyramid that the stages write; `None`: they write one array.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pyramid: Option<Box<PyramidWork>>,
     /// Memory that the run may use and will use.
     pub memory: PlanMemory,
     /// CPU workers the memory was planned for. With 0, which no planner says, CPU work is done on

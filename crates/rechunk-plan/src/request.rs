@@ -45,6 +45,8 @@ pub enum Strategy {
     Memory,
     /// Chunk-wise apply of an operation; no kind of copy.
     Apply,
+    /// Levels of an image; no kind of copy.
+    Pyramid,
 }
 
 impl Strategy {
@@ -71,6 +73,7 @@ impl Strategy {
             Self::Multistage => "multistage",
             Self::Memory => "memory",
             Self::Apply => "apply",
+            Self::Pyramid => "pyramid",
         }
     }
 

@@ -74,6 +74,9 @@ impl Stage {
         if let Some(schedule) = self.schedule() {
             return schedule.buffer.clone();
         }
+        if plan.pyramid.is_some() {
+            return self.filled().to_vec();
+        }
         let input = self.fetch_shape(plan);
         (0..self.tile.len())
             .map(|axis| self.step_chunks[axis].saturating_mul(input[axis]).min(self.filled()[axis]))

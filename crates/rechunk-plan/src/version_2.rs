@@ -158,6 +158,7 @@ impl OldPlan {
             stages.push(stage.stage(number, &self.shape)?);
         }
         Ok(Plan {
+            pyramid: None,
             apply: None,
             version: PLAN_VERSION,
             kind: self.kind,

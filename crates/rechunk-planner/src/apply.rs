@@ -287,6 +287,7 @@ impl<'a> Sizes<'a> {
             arrays: self.arrays(),
             keeps_absence: false,
             stages,
+            pyramid: None,
             apply: Some(Box::new(work)),
             memory: PlanMemory {
                 budget_bytes: request.budget.memory_bytes,

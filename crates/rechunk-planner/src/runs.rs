@@ -289,6 +289,7 @@ fn planned(
         PlanArray { runs: Some(runs.clone()), ..array }
     };
     let mut plan = Plan {
+        pyramid: None,
         apply: None,
         version: PLAN_VERSION,
         kind: Strategy::Keep,

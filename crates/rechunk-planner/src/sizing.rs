@@ -209,6 +209,7 @@ impl<'a> Sizing<'a> {
             stages.push(stage);
         }
         let mut plan = Plan {
+            pyramid: None,
             apply: None,
             version: PLAN_VERSION,
             kind,

@@ -45,6 +45,8 @@ impl Job {
             let (location, planning) = (&self.request.target, &self.request.planning);
             if self.applied.is_some() {
                 self.verify_applied(place, written, cancel).await?;
+            } else if self.pyramid.is_some() {
+                self.verify_pyramid(place, written, cancel).await?;
             } else {
                 verify::check_copy(&self.source, &written, digest, location, planning, cancel)
                     .await?;

@@ -17,6 +17,7 @@ use crate::formats::Metadata;
 use crate::growth::{self, Begun, Change, Growth, Trust};
 use crate::gzip_file::unpacked_name;
 use crate::open::OpenArray;
+use crate::pyramid::PyramidJob;
 use crate::report::Report;
 use crate::request::CopyRequest;
 use crate::sample::{Sampled, sample};
@@ -50,6 +51,8 @@ pub struct Job {
     pub more_memory: Option<MoreMemory>,
     /// Operation that is applied, where it is no copy.
     pub(crate) applied: Option<Opened>,
+    /// Levels that are written, where it is no copy.
+    pub(crate) pyramid: Option<PyramidJob>,
     pub(crate) stores: Stores,
     /// When it was planned.
     pub(crate) planned_at: SystemTime,
@@ -181,6 +184,11 @@ impl Job {
             job.warnings.extend(warnings);
             return Ok(Self { asked_in_vain, ..job });
         }
+        if let Some(pyramid) = &specified.pyramid {
+            let planned = pyramid.plan(&plan_request, source.spec())?;
+            let job = Self::of(specified, (plan_request, planned), sampled, planned_at);
+            return Ok(Self { asked_in_vain, ..job });
+        }
         let search = if request.planning.candidates { plan } else { cheapest };
         let planned = search(&plan_request)
             .map_err(|error| Error::no_plan(plan_request.budget.memory_bytes, error))?;
@@ -205,6 +213,7 @@ impl Job {
             notes,
             times,
             applied,
+            pyramid,
             stores,
         } = specified;
         Self {
@@ -220,6 +229,7 @@ impl Job {
             notes,
             times,
             applied,
+            pyramid,
             stores,
             planned_at,
             begun_at: planned_at,

@@ -135,6 +135,7 @@ mod prepare;
 mod prepared;
 mod probe;
 mod profile;
+mod pyramid;
 mod readers;
 mod recount;
 mod regions;
@@ -195,6 +196,7 @@ pub use probe::{
     CodecMeasurement, CodecsMeasurement, ProbeOptions, Probed, Rung, StoreMeasurement, probe,
 };
 pub use profile::{CodecEntry, ProfileFile, SpeedsEntry, StoreEntry};
+pub use pyramid::{LevelSize, LevelsRequest, PyramidRequest};
 pub use remedy::Remedy;
 pub use report::{DigestReport, MemoryReport, PlanReport, Report, StageReport, TaskReport};
 pub use request::{CopyRequest, Existing, Planning, Running};
@@ -220,12 +222,16 @@ pub use rechunk_array::{ArrayError, RegionError, RegionOptions};
 pub use rechunk_command::{CommandSpec, FileFormat, Returns};
 pub use rechunk_exec::{Event, NullObserver, Observer, TaskRange, WindowInput};
 pub use rechunk_grid::{ArraySpec, DataType, Region, WriteEmpty, format_shape};
+pub use rechunk_image::Dialect;
 pub use rechunk_ops::{OperationInfo, operations};
-pub use rechunk_plan::{Estimate, IntermediateGrid, MissingChunks, Strategy};
+pub use rechunk_plan::{
+    Estimate, IntermediateGrid, LevelsFrom, MissingCells, MissingChunks, Strategy,
+};
+pub use rechunk_reduce::{Method as ReduceMethod, Rounding};
 pub use rechunk_store::{Meter, RoleTraffic, StoreError, StoreOptions, Stores, Traffic, is_remote};
 pub use rechunk_words::{
     ArrayRule, Asked, Cast, ChunkSpec, CodecSpec, Extent, JOB_FILE_BYTES_MAX, JobEntry, JobFault,
-    JobNode, JobSyntax, JobValue, LengthUnit, MaxMissing, PathPattern, PhysicalRegion, Position,
+    JobNode, JobSyntax, JobValue, LengthUnit, LevelFactors, MaxMissing, PathPattern, PhysicalRegion, Position,
     RULE_SETTINGS, RegionSpec, ShardSpec, Share, Slice, SpanUnit, TimeSpan, VoxelAxis, WordError,
     format_byte_size, parse_byte_size, parse_duration, parse_job_file,
 };

@@ -14,6 +14,7 @@ use crate::growth::check_trust;
 use crate::job::Job;
 use crate::open::{Opened, left_out, open_node, open_store};
 use crate::parts::{PartReport, PartsReport, StageTasks};
+use crate::pyramid::prepare_pyramid;
 use crate::report::Report;
 use crate::request::{CopyRequest, Running};
 use crate::saved_plan::SavedPlan;
@@ -262,6 +263,11 @@ pub async fn prepare(
     stores: &Stores,
 ) -> Result<Prepared, Error> {
     check_trust(&request)?;
+    if let Some(pyramid) = request.pyramid.clone() {
+        selection.check_unused()?;
+        let job = Box::pin(prepare_pyramid(request, *pyramid, stores)).await?;
+        return Ok(Prepared::Tree(Box::new(job)));
+    }
     let stores = stores.with_meter(&Meter::new());
     let store = open_store(&request.source, &stores)?;
     match open_node(&request.source, &request.open_options(), &store).await? {

@@ -12,6 +12,7 @@ use crate::formats::raw::RawFile;
 use crate::open::OpenOptions;
 use crate::placement::Placement;
 use crate::profile::{ProfileFile, choose};
+use crate::pyramid::PyramidRequest;
 use crate::{
     Cast, ChunkSpec, CodecSpec, Error, MaxMissing, PathPattern, RegionSpec, ShardSpec, system,
 };
@@ -85,6 +86,9 @@ pub struct CopyRequest {
     /// Operation that is applied to the source; `None`: it is copied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apply: Option<Box<ApplyRequest>>,
+    /// Levels that are made of the source; `None`: it is copied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pyramid: Option<Box<PyramidRequest>>,
 }
 
 impl CopyRequest {
@@ -115,6 +119,7 @@ impl CopyRequest {
             temp: None,
             is_member: false,
             apply: None,
+            pyramid: None,
         }
     }
 

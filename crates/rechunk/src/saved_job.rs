@@ -156,6 +156,9 @@ impl SavedJob {
             }
             return Some("it applies another operation, or the same in other boxes".to_owned());
         }
+        if self.request.pyramid != other.request.pyramid {
+            return Some("it makes other levels, or makes them in another way".to_owned());
+        }
         if self.growth != other.growth {
             let of = |job: &Self| {
                 let growth = job.growth.as_ref();
@@ -218,7 +221,7 @@ pub(crate) fn check_saved_plan(plan: &Plan) -> Result<(), String> {
     plan.check()?;
     // Operations are applied; nothing that is copied has another kernel.
     let is_known = |stage: &&rechunk_plan::Stage| {
-        matches!(stage.kernel, Kernel::Copy(_)) || plan.apply.is_some()
+        matches!(stage.kernel, Kernel::Copy(_)) || plan.apply.is_some() || plan.pyramid.is_some()
     };
     let foreign = plan.stages.iter().find(|stage| !is_known(stage));
     match foreign {

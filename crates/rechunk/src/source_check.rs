@@ -245,7 +245,8 @@ impl Reading {
                 let geometry = plan.geometry(stage)?;
                 let of = &plan.stages[stage];
                 let has_plain_steps = of.schedule().is_none() && of.box_shape.is_none();
-                let (done, is_apply) = (done.clone(), plan.apply.is_some());
+                let is_apply = plan.apply.is_some() || plan.pyramid.is_some();
+                let done = done.clone();
                 Ok(Self { stage, geometry, done, has_plain_steps, is_apply })
             })
             .collect()

@@ -14,6 +14,7 @@ use crate::carried::carry;
 use crate::formats::Metadata;
 use crate::open::OpenArray;
 use crate::plan_request::plan_request;
+use crate::pyramid::PyramidJob;
 use crate::repeats;
 use crate::request::CopyRequest;
 use crate::specify::{cut_extents, specify_target};
@@ -29,6 +30,8 @@ pub(crate) struct Specified {
     pub times: Vec<String>,
     /// Operation that is applied, where it is no copy.
     pub applied: Option<Opened>,
+    /// Levels that are written, where it is no copy.
+    pub pyramid: Option<PyramidJob>,
     pub stores: Stores,
 }
 
@@ -70,8 +73,19 @@ impl Specified {
         stores: Stores,
     ) -> Self {
         let (warnings, notes, times) = (Vec::new(), Vec::new(), Vec::new());
-        let applied = None;
-        Self { request, source, target, target_layout, warnings, notes, times, applied, stores }
+        let (applied, pyramid) = (None, None);
+        Self {
+            request,
+            source,
+            target,
+            target_layout,
+            warnings,
+            notes,
+            times,
+            applied,
+            pyramid,
+            stores,
+        }
     }
 
     /// The request to the planner; `ratio` is encoded over decoded bytes of the source, expected.

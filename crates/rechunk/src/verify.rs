@@ -312,6 +312,7 @@ async fn compare_by(
         list_after_missing: Some(MISSING_BEFORE_LISTING),
         ops: Vec::new(),
         windows: None,
+        levels: Vec::new(),
     };
     let report = run(Arc::new(execution), None, observer, cancel).await.map_err(Error::compare)?;
     let differences = report.differences.unwrap_or_default();

@@ -15,9 +15,9 @@ use super::geometry::Geometry;
 use super::options::RegionOptions;
 use super::read::check_buffer;
 use super::unpack::{encoded_chunk, whole_chunk};
-use crate::Array;
 use crate::array::Unit;
 use crate::error::Cause;
+use crate::{Array, ShardWriter};
 
 impl Array {
     /// Writes `elements`, in C order and native byte order, as those of `region`.
@@ -64,6 +64,37 @@ impl Array {
             synced.map_err(|error| self.error(Unit::Files, Cause::Store(error)))?;
         }
         Ok(())
+    }
+
+    /// Writes chunk `index` from `elements`: those of it that lie in the array, in C order and native
+    /// byte order. Where chunks lie in shards it goes into `shard`, which is the writer of its own.
+    /// Returns false if it holds only the fill value and is left out; one that is there then stays.
+    pub async fn write_whole_chunk(
+        &self,
+        index: &[u64],
+        elements: &[u8],
+        (shard, write_empty): (Option<&ShardWriter>, WriteEmpty),
+    ) -> Result<bool, RegionError> {
+        let region = self.layout().spec().grid()?.region(index);
+        let geometry = Geometry::new(self, region)?;
+        check_buffer(self, &geometry, elements.len())?;
+        let writer = Writer {
+            array: self,
+            geometry: &geometry,
+            elements,
+            frame: geometry.region_frame(),
+            leaves_out: self.leaves_out(write_empty),
+        };
+        let changed = writer.changed(index, Before::Missing).await?;
+        if writer.is_left_out(&changed) {
+            return Ok(false);
+        }
+        let encoded = encoded_chunk(self, index, changed).await?;
+        match shard {
+            Some(shard) => drop(shard.add(index, encoded).await?),
+            None => self.write_chunk(index, encoded).await?,
+        }
+        Ok(true)
     }
 
     /// Refuses stores and files in which no object can be replaced by itself.

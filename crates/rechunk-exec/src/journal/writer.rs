@@ -54,13 +54,13 @@ pub(crate) struct Writer {
     receiver: mpsc::UnboundedReceiver<Message>,
     log: Log,
     /// Store each stage writes to.
-    stores: Vec<Store>,
+    stores: Vec<Vec<Store>>,
     observer: Arc<dyn Observer>,
 }
 
 impl Writer {
     /// A writer for a run whose stage `s` writes to `stores[s]`, and the end to put marks in at.
-    pub(crate) fn new(log: Log, stores: Vec<Store>, observer: Arc<dyn Observer>) -> (Self, Marks) {
+    pub(crate) fn new(log: Log, stores: Vec<Vec<Store>>, observer: Arc<dyn Observer>) -> (Self, Marks) {
         let (sender, receiver) = mpsc::unbounded_channel();
         (Self { receiver, log, stores, observer }, Marks { sender })
     }
@@ -104,7 +104,9 @@ impl Writer {
         if marks.is_empty() {
             return Ok(());
         }
-        for store in stages.keys().filter_map(|&stage| self.stores.get(stage)) {
+        let of_stages = stages.keys().filter_map(|&stage| self.stores.get(stage));
+        let stores: Vec<&Store> = of_stages.flatten().collect();
+        for store in stores {
             store.sync().await?;
         }
         let mut text = String::new();

@@ -114,7 +114,7 @@ pub(super) fn cut(
 }
 
 /// The fault of a region that could not be read or written; `of_chunk` makes it of a chunk's.
-pub(super) fn region_fault(of_chunk: fn(ArrayError) -> Fault) -> impl Fn(RegionError) -> Fault {
+pub(crate) fn region_fault(of_chunk: fn(ArrayError) -> Fault) -> impl Fn(RegionError) -> Fault {
     move |error| match error {
         RegionError::Chunk(error) => of_chunk(error),
         error => Fault::Plan { reason: error.to_string() },

@@ -9,19 +9,19 @@ use crate::units::frame::buffer_bytes;
 /// its elements. Nothing counts them: while a task runs its buffer is its own, and may leave with
 /// its result, where a [`BufferPool`](crate::memory::pool::BufferPool) has to get its buffers back.
 #[derive(Debug)]
-pub(super) struct Spare {
+pub(crate) struct Spare {
     buffers: Mutex<Vec<Vec<u8>>>,
     /// Most that are kept: a running task has one that is counted as its own.
     most: usize,
 }
 
 impl Spare {
-    pub(super) fn new(most: usize) -> Self {
+    pub(crate) fn new(most: usize) -> Self {
         Self { buffers: Mutex::default(), most }
     }
 
     /// A buffer of so many elements, which may hold anything.
-    pub(super) fn take(&self, elements: u64, item_bytes: usize) -> Result<Vec<u8>, Fault> {
+    pub(crate) fn take(&self, elements: u64, item_bytes: usize) -> Result<Vec<u8>, Fault> {
         let bytes = buffer_bytes(elements, item_bytes)?;
         let spare = self.buffers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         // One that is much too large would be memory that nobody has counted.
@@ -35,7 +35,7 @@ impl Spare {
     }
 
     /// Gives back a buffer that nobody needs.
-    pub(super) fn give(&self, buffer: Vec<u8>) {
+    pub(crate) fn give(&self, buffer: Vec<u8>) {
         let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
         if buffers.len() < self.most {
             buffers.push(buffer);

@@ -544,6 +544,7 @@ impl Prepared {
             list_after_missing: case.list_after_missing(),
             ops: Vec::new(),
             windows: None,
+            levels: Vec::new(),
         }
     }
 }

@@ -373,6 +373,7 @@ impl PreparedRuns {
             list_after_missing: None,
             ops: Vec::new(),
             windows: None,
+            levels: Vec::new(),
         }
     }
 

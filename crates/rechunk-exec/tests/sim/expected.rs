@@ -69,6 +69,7 @@ pub(crate) fn execution(scenario: &Scenario, at: &dyn Fn(&'static str) -> Store)
         list_after_missing: None,
         ops: Vec::new(),
         windows: None,
+        levels: Vec::new(),
     }
 }
 

@@ -227,6 +227,7 @@ async fn run_plan(
         in_place: false,
         list_after_missing: None,
         ops: Vec::new(),
+        levels: Vec::new(),
         windows: Some(applied.windows(|other| other.array.clone())),
     };
     let outcome = run(Arc::new(execution), None, observer, cancel).await;

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::commit::TreeDocuments;
 use super::done::{is_done, keeps_no_state};
 use super::grown::GrownArrays;
+use super::levels::AddedLevels;
 use super::report::TreeReport;
 use super::said::Said;
 use super::state::{Start, TreePlace};
@@ -49,12 +50,17 @@ pub(super) enum Publication {
     New(Box<TreeDocuments>),
     /// Those of arrays that have grown.
     Grown(GrownArrays),
+    /// That of an image that has got levels.
+    Added(AddedLevels),
 }
 
 impl Publication {
     fn of(job: &TreeJob, start: Start, keeps_temp: bool) -> Result<Self, Error> {
         if job.grows() {
             return Ok(Self::Grown(GrownArrays::of(job, keeps_temp)));
+        }
+        if let Some(added) = &job.adds {
+            return Ok(Self::Added(added.clone()));
         }
         let documents = TreeDocuments::of(job)?;
         Ok(if start == Start::Done { Self::Nothing } else { Self::New(Box::new(documents)) })
@@ -97,6 +103,9 @@ impl Undertaking for BegunTree {
                     }
                     let is_done = resumes && is_done(&job, is_written).await?;
                     let mut running = running;
+                    if job.keeps_no_state {
+                        running.existing = Existing::Refuse;
+                    }
                     if !is_done && is_late && keeps_no_state(&job, resumes).await? {
                         job.keeps_no_state = true;
                         running.existing = Existing::Refuse;
@@ -148,11 +157,13 @@ impl BegunTree {
         match &self.publication {
             Publication::Nothing => {}
             Publication::New(documents) => documents.commit(&place.target).await?,
+            Publication::Added(added) => added.commit(job, &place.target).await?,
             Publication::Grown(grown) => {
                 let (groups, work) = (&job.grown_groups, place.work.as_ref());
                 grown.commit(&place.target, groups, work, &job.stores).await?;
             }
         }
+        job.write_beside().await?;
         if let Some(work) = &place.work {
             work.remove().await?;
         }

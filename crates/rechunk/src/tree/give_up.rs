@@ -39,6 +39,12 @@ pub(crate) async fn remove_begun(
     let deleted = keys.map(|key| async { target.delete(&{ key }).await });
     let deleted = stream::iter(deleted).buffer_unordered(at_once(&target));
     deleted.try_collect::<()>().await.map_err(failed)?;
+    if saved.adds_levels() {
+        for path in saved.paths().filter(|path| is_below(&target, path)) {
+            target.delete_prefix(path).await.map_err(failed)?;
+        }
+        return Ok(());
+    }
     target.delete_prefix("").await.map_err(failed)
 }
 

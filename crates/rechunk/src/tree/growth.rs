@@ -158,6 +158,8 @@ impl TreeJob {
             others: Others::default(),
             others_estimate: Estimate::default(),
             consolidated: BTreeSet::new(),
+            adds: None,
+            beside: Vec::new(),
             grown_groups,
             stores,
         })

@@ -8,6 +8,7 @@ mod fit;
 mod give_up;
 mod grown;
 mod growth;
+mod levels;
 mod members;
 mod ome;
 mod parts;
@@ -33,6 +34,7 @@ pub use coordinates::Coords;
 pub(crate) use coordinates::is_coordinate;
 pub(crate) use give_up::remove_begun;
 pub(crate) use grown::check_not_between;
+pub(crate) use levels::{AddedLevels, LevelsOfImage};
 pub use report::{ArrayReport, Totals, TreeReport};
 pub use rules::Selection;
 pub(crate) use saved::SavedTree;
@@ -86,6 +88,10 @@ pub struct TreeJob {
     pub(crate) consolidated: BTreeSet<String>,
     /// Groups of the target that repeat the shapes of arrays which grow.
     pub(crate) grown_groups: GrownGroups,
+    /// The group is there, and gets levels; `None`: a new one is made.
+    pub(crate) adds: Option<AddedLevels>,
+    /// Files beside the target that are written in the end: the end of their location, and bytes.
+    pub(crate) beside: Vec<(String, Vec<u8>)>,
     pub(crate) stores: Stores,
 }
 
@@ -206,6 +212,8 @@ impl TreeJob {
             others_estimate,
             consolidated,
             grown_groups: GrownGroups::default(),
+            adds: None,
+            beside: Vec::new(),
             stores,
         };
         job.follow_selected();

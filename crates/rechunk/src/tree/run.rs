@@ -109,7 +109,9 @@ impl TreeJob {
     /// Opens the target, and checks what is around it and in its way.
     pub(super) async fn open_target(&self) -> Result<Store, Error> {
         let (source, location) = (&self.request.source, &self.request.target);
-        check_apart(source, location, "target")?;
+        if self.adds.is_none() {
+            check_apart(source, location, "target")?;
+        }
         let has_intermediate = self.figures().any(|figures| figures.stages > 1);
         let temp = self.request.temp.as_deref().filter(|temp| !temp_is_memory(temp));
         if let Some(temp) = temp.filter(|_| has_intermediate) {
@@ -120,10 +122,11 @@ impl TreeJob {
             // What is there is removed at the end.
             check_apart(source, work.location(), "target")?;
         }
-        if !self.grows() {
+        if !self.grows() && self.adds.is_none() {
             groups_above(&target, self.format).await?;
         }
         consolidated::check(location, &target, self.format).await?;
+        self.check_beside().await?;
         Ok(target)
     }
 

@@ -32,6 +32,9 @@ pub(crate) struct SavedTree {
     /// more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_given_up: bool,
+    /// Its arrays are levels of an image that was there before, and stays.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    adds_levels: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,6 +72,7 @@ impl SavedTree {
             arrays: job.arrays.iter().map(array).chain(later).collect(),
             others: job.others.files.clone(),
             is_given_up: false,
+            adds_levels: job.adds.is_some(),
         }
     }
 
@@ -119,6 +123,11 @@ impl SavedTree {
         self.is_given_up
     }
 
+    /// True if what was at the target before stays, whatever becomes of its arrays.
+    pub(crate) fn adds_levels(&self) -> bool {
+        self.adds_levels
+    }
+
     /// Paths of its arrays.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
         self.arrays.iter().map(|array| array.path.as_str())
@@ -143,6 +152,9 @@ impl SavedTree {
     pub(super) fn difference(&self, other: &Self) -> Option<String> {
         if self.request.source != other.request.source {
             return Some(format!("its source is {}", self.request.source));
+        }
+        if self.request.pyramid != other.request.pyramid {
+            return Some("it makes other levels, or makes them in another way".to_owned());
         }
         let by_path = |tree: &'_ Self| -> BTreeMap<String, usize> {
             let paths = tree.arrays.iter().map(|array| array.path.clone());

@@ -8,6 +8,7 @@ use super::TreeJob;
 use super::commit::TreeDocuments;
 use super::give_up::{remove_begun, there};
 use super::grown::check_fresh;
+use super::levels::start_added;
 use super::saved::SavedTree;
 use crate::error::store_error;
 use crate::formats::Documents;
@@ -71,6 +72,9 @@ pub(crate) async fn start(
     let location = &job.request.target;
     if job.grows() {
         return start_growth(job, running, left).await;
+    }
+    if job.adds.is_some() {
+        return start_added(job, running, target, left).await;
     }
     match (left, running.existing) {
         (Left::Unfinished(_), Existing::Refuse) => Err(unfinished(location)),

@@ -54,7 +54,8 @@ impl Job {
     /// store lists, which may be late; and what grows is of one state of its source.
     fn list_after_missing(&self, verify: bool) -> Option<u64> {
         let is_local = self.source.array.store().local_root().is_some();
-        let is_asked_for = verify && !is_local || self.growth.is_some() || self.applied.is_some();
+        let is_other = self.applied.is_some() || self.pyramid.is_some();
+        let is_asked_for = verify && !is_local || self.growth.is_some() || is_other;
         (!is_asked_for).then_some(MISSING_BEFORE_LISTING)
     }
 
@@ -78,6 +79,7 @@ impl Job {
             list_after_missing: None,
             ops: Vec::new(),
             windows,
+            levels: Vec::new(),
         }
     }
 
@@ -91,8 +93,18 @@ impl Job {
     ) -> Result<RunReport, Error> {
         let plan = &self.planned.plan;
         let target = array_at(&self.target_layout, &place.chunks, Role::Target);
+        let levels = match &self.pyramid {
+            Some(pyramid) => {
+                if place.resumes {
+                    pyramid.sweep(&self.stores).await?;
+                }
+                pyramid.arrays(&target, &self.stores, place.work.as_ref())?
+            }
+            None => Vec::new(),
+        };
         let execution = Execution {
             tasks,
+            levels,
             intermediate: place.intermediate.clone(),
             takes_digest: running.verify, // it costs too much where nobody asks
             list_after_missing: self.list_after_missing(running.verify),

@@ -90,6 +90,7 @@ async fn read(
         list_after_missing: Some(MISSING_BEFORE_LISTING),
         ops: Vec::new(),
         windows: None,
+        levels: Vec::new(),
     };
     let report = run(Arc::new(execution), None, Arc::new(NullObserver), cancel.clone()).await;
     Ok(report.map_err(Error::compare)?.digest)

@@ -1,0 +1,135 @@
+//! Chunks and shards of a level that a task has begun.
+
+use std::collections::BTreeMap;
+
+use rechunk_array::ShardWriter;
+use rechunk_grid::{ChunkGrid, Region};
+use rechunk_plan::StepLevel;
+
+use crate::Fault;
+use crate::units::frame::{self, Frame};
+
+/// A level as a task fills it.
+#[derive(Debug)]
+pub(super) struct Filling {
+    /// Its number in the pyramid.
+    pub level: usize,
+    pub grid: ChunkGrid,
+    /// Grid of shards, where chunks lie in some.
+    pub shard_grid: Option<ChunkGrid>,
+    item_bytes: usize,
+    chunks: BTreeMap<Vec<u64>, Unfinished>,
+    pub shards: BTreeMap<Vec<u64>, OpenShard>,
+}
+
+/// A chunk of which some elements are there.
+#[derive(Debug)]
+struct Unfinished {
+    region: Region,
+    bytes: Vec<u8>,
+    /// Elements that are not there.
+    left: u64,
+    is_found: bool,
+}
+
+/// A shard that is being written.
+#[derive(Debug)]
+pub(super) struct OpenShard {
+    pub writer: ShardWriter,
+    /// Chunks that are not there.
+    pub left: u64,
+}
+
+/// A chunk that is complete.
+#[derive(Debug)]
+pub(super) struct Complete {
+    pub index: Vec<u64>,
+    /// Its elements; `None`: those of the step.
+    pub bytes: Option<Vec<u8>>,
+    /// Some of its input is stored.
+    pub is_found: bool,
+}
+
+impl Filling {
+    pub(super) fn new(level: &StepLevel, number: usize, item_bytes: usize) -> Result<Self, Fault> {
+        let grid = |unit: &[u64]| ChunkGrid::new(&level.shape, unit).map_err(Fault::Grid);
+        let shard_grid = level.shard.as_deref().map(grid).transpose()?;
+        Ok(Self {
+            level: number,
+            grid: grid(&level.chunk)?,
+            shard_grid,
+            item_bytes,
+            chunks: BTreeMap::new(),
+            shards: BTreeMap::new(),
+        })
+    }
+
+    /// Adds the elements of `cells`. Returns the chunks that they complete.
+    pub(super) fn add(
+        &mut self,
+        cells: &Region,
+        values: &[u8],
+        is_found: bool,
+    ) -> Result<Vec<Complete>, Fault> {
+        let mut complete = Vec::new();
+        if cells.is_empty() {
+            return Ok(complete);
+        }
+        let all = Frame::of_region(cells, self.item_bytes)?;
+        for index in self.grid.covering(cells).positions() {
+            let region = self.grid.region(&index);
+            let Some(common) = region.intersect(cells) else { continue };
+            if common == region {
+                complete.push(Complete { index, bytes: None, is_found });
+                continue;
+            }
+            let own = Frame::of_region(&region, self.item_bytes)?;
+            let chunk = self.chunks.entry(index.clone()).or_insert_with(|| Unfinished {
+                bytes: vec![0; own.bytes],
+                left: region.elements(),
+                region,
+                is_found: false,
+            });
+            let target = (&mut *chunk.bytes, &own);
+            frame::copy(self.item_bytes, &common, (values, &all), target, 1)?;
+            chunk.is_found |= is_found;
+            chunk.left = chunk.left.saturating_sub(common.elements());
+            if chunk.left == 0
+                && let Some(chunk) = self.chunks.remove(&index)
+            {
+                let (bytes, is_found) = (Some(chunk.bytes), chunk.is_found);
+                complete.push(Complete { index, bytes, is_found });
+            }
+        }
+        Ok(complete)
+    }
+
+    /// Cuts a chunk out of the elements of `cells`.
+    pub(super) fn cut(&self, index: &[u64], cells: &Region, values: &[u8]) -> Result<Vec<u8>, Fault> {
+        let region = self.grid.region(index);
+        let (all, own) =
+            (Frame::of_region(cells, self.item_bytes)?, Frame::of_region(&region, self.item_bytes)?);
+        let mut bytes = vec![0; own.bytes];
+        frame::copy(self.item_bytes, &region, (values, &all), (&mut bytes, &own), 1)?;
+        Ok(bytes)
+    }
+
+    /// Number of chunks of the level in a shard.
+    pub(super) fn chunks_in(&self, shard: &Region) -> u64 {
+        self.grid.covering(shard).elements()
+    }
+
+    /// Refuses to end a task of which a chunk or a shard is not complete.
+    pub(super) fn check_complete(&self) -> Result<(), Fault> {
+        let chunk = self.chunks.first_key_value().map(|(index, chunk)| (index, &chunk.region));
+        if let Some((index, region)) = chunk {
+            let reason = format!("chunk {index:?} of level {} ends at {region:?}", self.level);
+            return Err(Fault::Plan { reason: format!("its tiles cut chunks: {reason}") });
+        }
+        if let Some(index) = self.shards.keys().next() {
+            let reason = format!("its tiles cut shard {index:?} of level {}", self.level);
+            return Err(Fault::Plan { reason });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! Ways to divide the levels of a pyramid among passes.
+
+use rechunk_plan::{ArrayId, Estimate, LevelsFrom, PassInput, PyramidPass, Stage, Strategy};
+
+use super::pass::{PassRequest, stage_of};
+use super::{PyramidPlanRequest, Staged, follows};
+use crate::PlanError;
+
+/// Most levels of a pyramid.
+const LEVELS_MAX: usize = 64;
+
+/// Passes that write all levels.
+pub(super) struct Course {
+    pub passes: Vec<PyramidPass>,
+    pub stages: Vec<Stage>,
+    /// Shapes of the intermediates, and of a block of each.
+    pub blocks: Vec<(Vec<u64>, Vec<u64>)>,
+    pub estimate: Estimate,
+    /// One of its passes has few tasks for so many bytes.
+    pub is_coarse: bool,
+    pub transfer_bytes: u64,
+}
+
+/// Everything before some level, written in the cheapest way.
+#[derive(Clone)]
+struct Prefix {
+    passes: Vec<PyramidPass>,
+    is_coarse: bool,
+    seconds: f64,
+    /// Block of the last level that is left.
+    block: Option<Vec<u64>>,
+}
+
+/// The cheapest course with each number of passes that fits the budget.
+pub(super) fn courses(
+    asked: &PyramidPlanRequest<'_>,
+    fixed_bytes: u64,
+) -> Result<Vec<Course>, PlanError> {
+    let count = asked.levels.len();
+    if count > LEVELS_MAX {
+        return Err(PlanError::OutOfRange { what: "the number of levels", range: "64 at most" });
+    }
+    let mut minimum_bytes = u64::MAX;
+    // By number of passes, then by the level that comes next and whether blocks were left for it.
+    let none: Vec<Option<Prefix>> = vec![None; count + 1];
+    let mut found = Vec::new();
+    let start =
+        Prefix { passes: Vec::new(), is_coarse: false, seconds: 0.0, block: None };
+    let mut with = none.clone();
+    with[0] = Some(start);
+    let mut before = [with, none.clone()];
+    for _ in 0..count {
+        let mut after = [none.clone(), none.clone()];
+        for first in 0..count {
+            for had_blocks in [false, true] {
+                let Some(prefix) = &before[usize::from(had_blocks)][first] else { continue };
+                for end in first + 1..=count {
+                    for leaves_blocks in [false, true] {
+                        let pass =
+                            PyramidPass { input: input_of(asked, first, had_blocks), first, end, leaves_blocks };
+                        if leaves_blocks && end == count || !can_be(asked, &pass) {
+                            continue;
+                        }
+                        let request = PassRequest {
+                            asked,
+                            pass: &pass,
+                            block: prefix.block.as_deref(),
+                            fixed_bytes,
+                        };
+                        let staged = match stage_of(&request) {
+                            Ok(staged) => staged,
+                            Err(needs_bytes) => {
+                                minimum_bytes = minimum_bytes.min(needs_bytes);
+                                continue;
+                            }
+                        };
+                        let mut passes = prefix.passes.clone();
+                        passes.push(pass);
+                        let next = Prefix {
+                            passes,
+                            is_coarse: prefix.is_coarse || staged.is_coarse,
+                            seconds: prefix.seconds + staged.estimate.seconds,
+                            block: staged.blocks.map(|(_, block)| block),
+                        };
+                        let place = &mut after[usize::from(leaves_blocks)][end];
+                        let is_better = place.as_ref().is_none_or(|known| {
+                            (next.is_coarse, next.seconds) < (known.is_coarse, known.seconds)
+                        });
+                        if is_better {
+                            *place = Some(next);
+                        }
+                    }
+                }
+            }
+        }
+        if let Some(prefix) = after[0][count].take() {
+            found.push(course(asked, prefix, fixed_bytes));
+        }
+        before = after;
+    }
+    if found.is_empty() {
+        return Err(PlanError::DoesNotFit {
+            strategy: Strategy::Pyramid,
+            budget_bytes: asked.request.budget.memory_bytes,
+            minimum_bytes,
+        });
+    }
+    Ok(found)
+}
+
+fn input_of(asked: &PyramidPlanRequest<'_>, first: usize, had_blocks: bool) -> PassInput {
+    match first.checked_sub(1) {
+        Some(level) if had_blocks => PassInput::Blocks(level),
+        Some(level) if asked.from == LevelsFrom::Previous => PassInput::Level(level),
+        _ => PassInput::Source,
+    }
+}
+
+/// Whether a pass can be, and what it leaves is of use.
+fn can_be(asked: &PyramidPlanRequest<'_>, pass: &PyramidPass) -> bool {
+    let levels = asked.plan_levels();
+    if pass.leaves_blocks {
+        let last = pass.end - 1;
+        let next =
+            PyramidPass { input: PassInput::Blocks(last), first: pass.end, end: pass.end + 1, leaves_blocks: false };
+        if !follows(asked, &levels, &next) {
+            return false;
+        }
+    }
+    follows(asked, &levels, pass)
+}
+
+fn course(asked: &PyramidPlanRequest<'_>, prefix: Prefix, fixed_bytes: u64) -> Course {
+    let mut course = Course {
+        passes: prefix.passes.clone(),
+        stages: Vec::new(),
+        blocks: Vec::new(),
+        estimate: Estimate::default(),
+        is_coarse: prefix.is_coarse,
+        transfer_bytes: 0,
+    };
+    let mut block = None;
+    for pass in &prefix.passes {
+        let request = PassRequest { asked, pass, block: block.as_deref(), fixed_bytes };
+        // It was found before, with the same input.
+        let Ok(staged) = stage_of(&request) else { continue };
+        let Staged { mut stage, estimate, blocks, transfer_bytes, .. } = staged;
+        let first_block = asked.levels.len() + 1;
+        if matches!(pass.input, PassInput::Blocks(_)) {
+            stage.inputs[0].array = ArrayId(first_block + course.blocks.len() - 1);
+        }
+        if let Some(output) = stage.outputs.last_mut().filter(|_| pass.leaves_blocks) {
+            output.array = ArrayId(first_block + course.blocks.len());
+        }
+        block = blocks.as_ref().map(|(_, block)| block.clone());
+        course.blocks.extend(blocks);
+        course.estimate.add(&estimate);
+        course.transfer_bytes = course.transfer_bytes.max(transfer_bytes);
+        course.stages.push(stage);
+    }
+    course
+}

@@ -1,0 +1,139 @@
+//! Memory of a task of a pyramid.
+
+use rechunk_grid::Region;
+use rechunk_plan::{
+    Held, MissingCells, PassInput, Side, cells_of, held_of, shard_state_bytes,
+};
+use rechunk_reduce::Method;
+
+use super::pass::{Geometry, PassRequest};
+
+/// Bytes of one read of elements that are stored as they are.
+const PLAIN_READ_BYTES: u64 = 8 << 20;
+/// Chunks on their way at once that tasks aim at: where answers come at once, and where they are
+/// waited for.
+const CHUNKS_AT_ONCE: [u64; 2] = [2, 8];
+/// Wait for an answer from which a store is one that is waited for, seconds.
+const LATE_SECONDS: f64 = 0.002;
+/// Bytes of an element while a Gaussian is computed: as it is read along one axis, and the next.
+const GAUSSIAN_BYTES: u64 = 16;
+
+/// Memory of the parts of a task.
+pub(super) struct Sizes {
+    /// Most chunks on their way that pay.
+    pub chunks_at_once: u64,
+    /// Answers are waited for.
+    pub is_late: bool,
+    /// Bytes of the largest chunk on its way, stored and decoded.
+    chunk_bytes: u64,
+    /// Bytes of all else.
+    rest_bytes: u64,
+}
+
+pub(super) fn bytes_of(shape: &[u64], item_bytes: u64) -> u64 {
+    shape.iter().fold(item_bytes, |bytes, &extent| bytes.saturating_mul(extent))
+}
+
+/// Bytes of a chunk while it is read: stored, decoded, and the part that is wanted.
+fn read_bytes(side: &Side, item_bytes: u64) -> u64 {
+    let chunk = bytes_of(&side.chunk_shape, item_bytes);
+    if side.plain_order().is_some() {
+        return chunk.min(PLAIN_READ_BYTES).saturating_mul(2);
+    }
+    let decoded = if side.is_raw { 0 } else { chunk };
+    let index = side.shard.as_ref().map_or(0, |shard| shard.index_bytes.saturating_mul(2));
+    [decoded, side.encoded_bytes_max, side.decode_workspace_bytes, chunk, index]
+        .into_iter()
+        .fold(0, u64::saturating_add)
+}
+
+/// Bytes of a chunk while it is written: complete, in the order of the array, and encoded.
+fn written_bytes(side: &Side, item_bytes: u64) -> u64 {
+    let chunk = bytes_of(&side.chunk_shape, item_bytes).saturating_mul(2);
+    [chunk, side.encoded_bytes_max, side.encode_workspace_bytes]
+        .into_iter()
+        .fold(0, u64::saturating_add)
+}
+
+impl Sizes {
+    /// `None` where a grid cannot be.
+    pub(super) fn new(
+        request: &PassRequest<'_>,
+        geometry: &Geometry,
+        (tile, step): (&[u64], &[u64]),
+    ) -> Option<Self> {
+        let (asked, pass) = (request.asked, request.pass);
+        let item_bytes = asked.request.item_bytes;
+        let profile = &asked.request.profile;
+        let is_late = profile.source.get_seconds.max(profile.target.put_seconds) > LATE_SECONDS;
+        let levels = &asked.levels[pass.first..pass.end];
+        let read = match pass.input {
+            PassInput::Source => read_bytes(&asked.request.source, item_bytes),
+            PassInput::Level(level) => {
+                read_bytes(&asked.levels[level].side, item_bytes)
+            }
+            PassInput::Blocks(_) => bytes_of(&geometry.chunk, geometry.item_bytes),
+        };
+        let written = levels.iter().map(|level| written_bytes(&level.side, item_bytes));
+        let chunk_bytes = written.max().unwrap_or(0).max(read);
+        let held = held_of(&Region::whole(tile), step, &geometry.levels).ok()?;
+        let window: Vec<u64> = (0..step.len())
+            .map(|axis| {
+                let grown = step[axis].saturating_add(geometry.halo[axis].saturating_mul(2));
+                grown.min(geometry.domain[axis])
+            })
+            .collect();
+        let mut rest_bytes = bytes_of(&window, geometry.item_bytes);
+        if asked.missing == MissingCells::Skip {
+            rest_bytes = rest_bytes.saturating_add(bytes_of(&window, 1));
+        }
+        if asked.method == Method::Gaussian {
+            rest_bytes = rest_bytes.saturating_add(bytes_of(&window, GAUSSIAN_BYTES));
+        }
+        let result_bytes = item_bytes.saturating_add(asked.block_item_bytes()).saturating_add(
+            // Numbers of elements that are there.
+            if asked.missing == MissingCells::Skip { 9 } else { 0 },
+        );
+        let sharded = asked.request.target_uploads().map_or(0, |sent| sent.log_part_bytes);
+        let of_step = Region::whole(step);
+        for ((level, held), target) in geometry.levels.iter().zip(&held).zip(levels) {
+            let cells = cells_of(&of_step, &level.factors);
+            let Held { chunks, shards } = *held;
+            let state = target.side.shard.as_ref().map_or(0, |shard| {
+                let kept = shard_state_bytes(shard.index_bytes);
+                kept.saturating_add(sharded.saturating_mul(2)).saturating_mul(shards + 1)
+            });
+            let parts = [
+                bytes_of(&cells.shape, result_bytes),
+                bytes_of(&level.chunk, item_bytes).saturating_mul(chunks + 1),
+                state,
+            ];
+            rest_bytes = parts.into_iter().fold(rest_bytes, u64::saturating_add);
+        }
+        if asked.method.is_summed() && pass.input == PassInput::Source {
+            // Sums of finer levels, which others write, are made on the way.
+            for level in &asked.levels[..pass.first] {
+                let cells = cells_of(&of_step, &level.factors);
+                let sums = bytes_of(&cells.shape, asked.block_item_bytes());
+                rest_bytes = rest_bytes.saturating_add(sums);
+            }
+        }
+        if pass.leaves_blocks {
+            let last = geometry.levels.last()?;
+            let block = cells_of(&Region::whole(tile), &last.factors);
+            let block = bytes_of(&block.shape, asked.block_item_bytes());
+            rest_bytes = rest_bytes.saturating_add(block);
+        }
+        let chunks_at_once = CHUNKS_AT_ONCE[usize::from(is_late)];
+        Some(Self { chunks_at_once, is_late, chunk_bytes, rest_bytes })
+    }
+
+    pub(super) fn transfer_bytes(&self, chunks_at_once: u64) -> u64 {
+        self.chunk_bytes.saturating_mul(chunks_at_once)
+    }
+
+    /// Most bytes that a task holds.
+    pub(super) fn needed_bytes(&self, chunks_at_once: u64) -> u64 {
+        self.rest_bytes.saturating_add(self.transfer_bytes(chunks_at_once))
+    }
+}

@@ -1,0 +1,188 @@
+//! The image that levels are made of: an array, or level 0 of an image that a group describes.
+
+use rechunk_image::{Axis, FoundImage, read_axes_from_array, read_image};
+use rechunk_store::{Role, Store, Stores};
+use rechunk_zarr::GroupMetadata;
+use serde_json::{Map, Value};
+
+use crate::formats::{Documents, Fact, Format};
+use crate::member_location::member_location;
+use crate::open::{OpenArray, Opened, open_array, open_node, open_store};
+use crate::request::CopyRequest;
+use crate::{Error, Remedy};
+
+/// Most groups above an array in which its image is looked for.
+const GROUPS_MAX: usize = 3;
+
+/// An image of which level 0 is open. Lists have one entry for each axis, slowest first.
+pub(super) struct SourceImage {
+    /// Level 0.
+    pub array: OpenArray,
+    pub axes: Vec<Axis>,
+    /// Distance of neighbours, in the units of the axes; 1 where nothing says it.
+    pub scale: Vec<f64>,
+    /// Place of element 0, in the units of the axes.
+    pub translation: Vec<f64>,
+    pub name: String,
+    pub is_label: bool,
+    /// Other attributes of its group.
+    pub rest: Map<String, Value>,
+    /// Affine of level 0 from corners of pixels.
+    pub spatial_transform: Option<[f64; 6]>,
+    /// The group that describes it.
+    pub group: Option<ImageGroup>,
+}
+
+/// A group that describes an image.
+pub(super) struct ImageGroup {
+    pub location: String,
+    pub format: Format,
+    pub found: FoundImage,
+    pub metadata: GroupMetadata,
+    /// There are images of labels below it.
+    pub has_labels: bool,
+}
+
+/// Opens the image at the source of a request.
+pub(super) async fn open_image(
+    request: &CopyRequest,
+    stores: &Stores,
+) -> Result<SourceImage, Error> {
+    let location = &request.source;
+    let store = open_store(location, stores)?;
+    let options = request.open_options();
+    let (array, group) = match open_node(location, &options, &store).await? {
+        Opened::Array(array) => {
+            let group = image_of(location, &array, &store).await?;
+            (*array, group)
+        }
+        Opened::Group(documents, format) => {
+            let group = of_group(location, &store, (&documents, format)).await?;
+            let Some(group) = group else { return Err(no_image(location)) };
+            let first = group.found.levels.first().map(|level| level.path.clone());
+            let path = first.ok_or_else(|| no_image(location))?;
+            let options = crate::open::OpenOptions { reached_as: Some(format), ..options };
+            let array = open_array(&member_location(location, &path), &options, stores).await?;
+            (array, Some(group))
+        }
+    };
+    if array.spec().shape.is_empty() {
+        return Err(Error::NotAnArray {
+            location: array.location,
+            reason: "it is a scalar, of which there are no levels".to_owned(),
+            hint: None,
+        });
+    }
+    Ok(described(array, group))
+}
+
+fn no_image(location: &str) -> Error {
+    Error::NotAnArray {
+        location: location.to_owned(),
+        reason: "it is a group that describes no image".to_owned(),
+        hint: Some(Remedy::from("name the array of level 0; `rechunk info GROUP` lists arrays")),
+    }
+}
+
+async fn of_group(
+    location: &str,
+    store: &Store,
+    (documents, format): (&Documents, Format),
+) -> Result<Option<ImageGroup>, Error> {
+    let metadata = documents.group().map_err(|error| Error::source_metadata(location, error))?;
+    let Some(found) = read_image(&metadata.attributes) else { return Ok(None) };
+    let failed = |source| Error::source_store(location, source);
+    let labels = store.with_role(Role::Control).child("labels").map_err(failed)?;
+    let has_labels = labels.exists_anything().await.map_err(failed)?;
+    let location = location.to_owned();
+    Ok(Some(ImageGroup { location, format, found, metadata, has_labels }))
+}
+
+/// The image of which an array is level 0, of the groups above it; the nearest counts.
+async fn image_of(
+    location: &str,
+    array: &OpenArray,
+    store: &Store,
+) -> Result<Option<ImageGroup>, Error> {
+    let (mut place, mut path) = (store.with_role(Role::Control), String::new());
+    let mut above = location.trim_end_matches('/').to_owned();
+    for _ in 0..GROUPS_MAX {
+        let parent = place.parent().map_err(|source| Error::source_store(location, source))?;
+        let (Some((group, name)), Some((start, _))) = (parent, above.rsplit_once('/')) else { break };
+        path = if path.is_empty() { name } else { format!("{name}/{path}") };
+        above.truncate(start.len());
+        let documents = match Documents::fetch(&group).await {
+            Ok(documents) => documents,
+            // Whoever may not look there has no image there.
+            Err(error) if error.is_permission_denied() => break,
+            Err(source) => return Err(Error::source_store(location, source)),
+        };
+        // A group that cannot be read says nothing.
+        let format = array.metadata.format();
+        let found = of_group(&above, &group, (&documents, format)).await.ok().flatten();
+        let is_first = |found: &ImageGroup| {
+            let first = found.found.levels.first();
+            first.is_some_and(|level| level.path.trim_matches('/') == path)
+        };
+        if let Some(found) = found.filter(is_first) {
+            return Ok(Some(found));
+        }
+        place = group;
+    }
+    Ok(None)
+}
+
+/// What is known of an image, by its group first, and by the array itself.
+fn described(array: OpenArray, group: Option<ImageGroup>) -> SourceImage {
+    let spec = array.spec();
+    let rank = spec.shape.len();
+    let is_turned = array.metadata.format().has(Fact::AxisAttributes);
+    let own = read_axes_from_array(
+        rank,
+        spec.dimension_names.as_deref(),
+        &array.metadata.meaning(),
+        is_turned,
+    );
+    let found = group.as_ref().map(|group| &group.found);
+    let fits = |list: &Option<Vec<f64>>| list.clone().filter(|list| list.len() == rank);
+    let axes = found.map(|found| found.axes.clone()).filter(|axes| axes.len() == rank);
+    let scale = found.and_then(|found| fits(&found.base_scale)).or_else(|| fits(&own.scale));
+    let translation =
+        found.and_then(|found| fits(&found.base_translation)).or_else(|| fits(&own.translation));
+    let scale = scale.unwrap_or_else(|| vec![1.0; rank]);
+    let mut translation = translation.unwrap_or_else(|| vec![0.0; rank]);
+    let mut spatial_transform = found.and_then(|found| found.spatial_transform);
+    if let Some((_, region)) = &array.region {
+        for (axis, start) in region.start.iter().enumerate().take(rank) {
+            translation[axis] += *start as f64 * scale[axis];
+        }
+        spatial_transform = spatial_transform.map(|affine| shifted(affine, &region.start));
+    }
+    let of_location = |location: &str| {
+        let name = location.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        name.split('.').next().unwrap_or_default().to_owned()
+    };
+    let location = group.as_ref().map_or(&array.location, |group| &group.location);
+    let name = found.and_then(|found| found.name.clone()).filter(|name| !name.is_empty());
+    SourceImage {
+        axes: axes.unwrap_or(own.axes),
+        scale,
+        translation,
+        name: name.unwrap_or_else(|| of_location(location)),
+        is_label: found.is_some_and(|found| found.is_label),
+        rest: found.map(|found| found.rest.clone()).unwrap_or_default(),
+        spatial_transform,
+        group,
+        array,
+    }
+}
+
+/// The affine of a region that begins at `start`: of the last two axes, row and column.
+fn shifted(affine: [f64; 6], start: &[u64]) -> [f64; 6] {
+    let at = |from_end: usize| {
+        start.len().checked_sub(from_end).map_or(0.0, |axis| start[axis] as f64)
+    };
+    let (row, column) = (at(2), at(1));
+    let [a, b, c, d, e, f] = affine;
+    [a, b, a * column + b * row + c, d, e, d * column + e * row + f]
+}

@@ -1,0 +1,189 @@
+//! Levels of an image as a group of arrays: a new group, or levels that are added to one.
+
+use std::collections::BTreeMap;
+
+use rechunk_store::{Role, Store, Stores};
+use rechunk_zarr::{Consolidated, GroupMetadata};
+use serde_json::{Map, Value};
+
+use super::plans::Later;
+use super::rules::Selection;
+use super::state::{Left, Start};
+use super::{TreeArray, TreeJob};
+use crate::error::store_error;
+use crate::formats::{Documents, Format, NewGroup};
+use crate::member_location::member_location;
+use crate::may_start::{other_job, unfinished};
+use crate::others::Others;
+use crate::repeats::GrownGroups;
+use crate::request::{CopyRequest, Existing, Running};
+use crate::target::{check_absent, open_target};
+use crate::tree::saved::SavedTree;
+use crate::{Error, Remedy, consolidated};
+
+/// Levels of an image, planned.
+pub(crate) struct LevelsOfImage {
+    pub arrays: Vec<TreeArray>,
+    /// Groups below the root, by path.
+    pub groups: BTreeMap<String, GroupMetadata>,
+    pub root: GroupMetadata,
+    pub format: Format,
+    pub warnings: Vec<String>,
+    pub adds: Option<AddedLevels>,
+    pub beside: Vec<(String, Vec<u8>)>,
+}
+
+/// Attributes of an image that gets levels.
+#[derive(Debug, Clone)]
+pub(crate) struct AddedLevels {
+    pub attributes: Map<String, Value>,
+    pub extensions: Map<String, Value>,
+}
+
+impl TreeJob {
+    /// The job that writes the levels of an image.
+    pub(crate) fn of_levels(request: CopyRequest, levels: LevelsOfImage, stores: Stores) -> Self {
+        let LevelsOfImage { arrays, groups, root, format, warnings, adds, beside } = levels;
+        Self {
+            request,
+            selection: Selection::default(),
+            arrays,
+            later: Later::default(),
+            unmoved: Vec::new(),
+            warnings,
+            format,
+            groups,
+            root,
+            others: Others::default(),
+            others_estimate: rechunk_plan::Estimate::default(),
+            consolidated: std::collections::BTreeSet::new(),
+            grown_groups: GrownGroups::default(),
+            adds,
+            beside,
+            stores,
+        }
+    }
+
+    /// Files beside the target: location and bytes. Their names are that of the target, without the
+    /// ending of containers, and another ending.
+    pub(super) fn files_beside(&self) -> Vec<(String, &[u8])> {
+        let target = self.request.target.trim_end_matches('/');
+        let stem = target.strip_suffix(".n5").unwrap_or(target);
+        let files = self.beside.iter();
+        files.map(|(name, bytes)| (format!("{stem}{name}.xml"), bytes.as_slice())).collect()
+    }
+
+    /// Refuses files beside the target that are there, unless they are those of this job.
+    pub(super) async fn check_beside(&self) -> Result<(), Error> {
+        for (location, bytes) in self.files_beside() {
+            let (place, name) = place_of(&location, &self.stores)?;
+            let found = place.get(&name, 1 << 26).await;
+            let found = found.map_err(|source| store_error("look at", &location, source))?;
+            if found.is_some_and(|found| found != bytes) {
+                return Err(Error::Conflict {
+                    location,
+                    reason: "is there already, and would describe the new image".to_owned(),
+                    hint: Some(Remedy::from("choose another target, or move that file away")),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the files beside the target.
+    pub(super) async fn write_beside(&self) -> Result<(), Error> {
+        for (location, bytes) in self.files_beside() {
+            let (place, name) = place_of(&location, &self.stores)?;
+            let written = place.put_durable(&name, bytes.to_vec()).await;
+            written.map_err(|source| store_error("write", &location, source))?;
+        }
+        Ok(())
+    }
+}
+
+fn place_of(location: &str, stores: &Stores) -> Result<(Store, String), Error> {
+    let (folder, name) = location.rsplit_once('/').unwrap_or((".", location));
+    let folder = if folder.is_empty() { "/" } else { folder };
+    let place = stores.open(folder).map_err(|source| store_error("open", folder, source))?;
+    Ok((place.with_role(Role::Control), name.to_owned()))
+}
+
+/// Decides what a run does that adds levels to an image. Nothing of the image is removed.
+pub(super) async fn start_added(
+    job: &TreeJob,
+    running: Running,
+    target: &Store,
+    left: &Left,
+) -> Result<Start, Error> {
+    let location = &job.request.target;
+    match (left, running.existing) {
+        (Left::Unfinished(saved), Existing::Resume) => {
+            match saved.difference(&SavedTree::new(job)) {
+                Some(difference) => Err(other_job(location, &difference)),
+                None => Ok(Start::Resume),
+            }
+        }
+        (Left::Unfinished(_), Existing::Refuse | Existing::Overwrite) => Err(unfinished(location)),
+        (Left::Nothing | Left::Emptied, _) => {
+            for TreeArray { path, .. } in &job.arrays {
+                let place = member_location(location, path);
+                let store = open_target(&place, &job.stores)?;
+                check_absent(&place, &store, false).await?;
+            }
+            let _ = target;
+            Ok(Start::Fresh)
+        }
+    }
+}
+
+impl AddedLevels {
+    /// Says in the group at `target` which levels it has now, and in consolidated metadata which
+    /// arrays. Doing it again changes nothing.
+    pub(super) async fn commit(&self, job: &TreeJob, target: &Store) -> Result<(), Error> {
+        let location = &job.request.target;
+        let failed = |source| store_error("describe the levels of", location, source);
+        let control = target.with_role(Role::Control);
+        let group = GroupMetadata {
+            attributes: self.attributes.clone(),
+            extensions: self.extensions.clone(),
+        };
+        let describe = |document: &mut Consolidated, path: &str| {
+            document.set_group(path, &group);
+            for array in &job.arrays {
+                let Some(metadata) = array.job.target.zarr() else { continue };
+                let at = if path.is_empty() { array.path.clone() } else { format!("{path}/{}", array.path) };
+                document.set_array(&at, metadata)?;
+            }
+            Ok(())
+        };
+        let version = job.format.zarr_version();
+        let own = match version {
+            Some(version) => consolidated::fetch(&control, version)
+                .await
+                .map_err(|fault| fault.of_target(location))?
+                .map(|document| (version, document)),
+            None => None,
+        };
+        let n5_version = if version.is_none() { self.n5_version(&control).await? } else { None };
+        let new = NewGroup { group: &group, n5_version, needs_document: true };
+        let documents = (job.format.schema().group_documents)(&new);
+        let replaced = own.as_ref().map(|(version, _)| Consolidated::key(*version));
+        for (key, bytes) in documents.into_iter().filter(|(key, _)| replaced != Some(key.as_str())) {
+            control.put_durable(&key, bytes).await.map_err(failed)?;
+        }
+        if let Some((_, mut document)) = own {
+            describe(&mut document, "").map_err(Error::target_metadata)?;
+            crate::large_document::write(&control, &document).await.map_err(failed)?;
+        }
+        control.sync().await.map_err(failed)?;
+        let Some(version) = version else { return Ok(()) };
+        consolidated::update_with(location, target, version, describe).await
+    }
+
+    /// The version that a container of N5 says, which stays.
+    async fn n5_version(&self, control: &Store) -> Result<Option<rechunk_n5::N5Version>, Error> {
+        let found = Documents::fetch(control).await;
+        let found = found.map_err(|source| store_error("look at", control.label(), source))?;
+        Ok(found.says_n5_version().then_some(rechunk_n5::N5Version::DEFAULT))
+    }
+}
