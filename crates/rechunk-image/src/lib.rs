@@ -5,6 +5,7 @@
 //! where an image disagrees with its arrays. Axes, shapes, scales and factors are in C order, also
 //! those of N5 documents, which say them in Fortran order.
 
+mod added;
 mod affine;
 mod array_axes;
 mod axis;
@@ -30,6 +31,7 @@ mod upgrade;
 mod upgrade_images;
 mod values;
 
+pub use added::with_levels;
 pub use array_axes::{ArrayAxes, read_axes_from_array};
 pub use axis::{Axis, AxisKind};
 pub use bdv::{

@@ -141,7 +141,9 @@ fn apply_text(work: &ApplyWork) -> String {
 
 /// All that decides what the levels of a pyramid hold; not the memory that it has.
 fn pyramid_text(work: &PyramidWork) -> String {
-    text(&PyramidWork { transfer_bytes: 0, ..work.clone() })
+    let mut work = PyramidWork { transfer_bytes: 0, ..work.clone() };
+    work.passes.iter_mut().for_each(|pass| pass.reads_ahead = false);
+    text(&work)
 }
 
 /// JSON with its members in the order they are declared in.

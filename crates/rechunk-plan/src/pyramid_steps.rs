@@ -10,7 +10,7 @@ use crate::count::product;
 use crate::pyramid_work::cells_of;
 
 /// Most steps of a task that are looked at one by one.
-const STEPS_MAX: u64 = 1 << 16;
+const STEPS_MAX: u64 = 1 << 12;
 
 /// A level as the steps of a pass see it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -18,7 +18,9 @@ pub(crate) struct Mode<T: Element> {
     keys: Vec<T::Key>,
     columns: Columns<T::Key>,
     modes: Vec<T::Key>,
-    runs: Vec<(u8, u8)>,
+    /// Lengths of the runs that the keys of cells are in.
+    runs: Vec<u8>,
+    longest: Vec<u8>,
 }
 
 impl<T: Element> Mode<T> {
@@ -31,6 +33,7 @@ impl<T: Element> Mode<T> {
             columns: Columns::new(sorting_network),
             modes: Vec::new(),
             runs: Vec::new(),
+            longest: Vec::new(),
         }
     }
 
@@ -101,18 +104,22 @@ impl<T: Element> Mode<T> {
     /// Finds the keys of the longest runs of sorted columns: of equal runs the first.
     fn find_longest_runs(&mut self, cells: usize) {
         self.runs.clear();
-        self.runs.resize(cells, (1, 1));
+        self.runs.resize(cells, 1);
+        self.longest.clear();
+        self.longest.resize(cells, 1);
         self.modes.clear();
         let (first, others) = self.columns.keys().split_at(cells);
         self.modes.extend_from_slice(first);
         let mut before = first;
         for keys in others.chunks_exact(cells) {
-            let cells = self.modes.iter_mut().zip(&mut self.runs);
-            for ((mode, (run, longest)), (&key, &before)) in cells.zip(keys.iter().zip(before)) {
-                *run = if key == before { *run + 1 } else { 1 };
-                let is_longer = *run > *longest;
-                *mode = if is_longer { key } else { *mode };
-                *longest = if is_longer { *run } else { *longest };
+            let runs = self.runs.iter_mut().zip(&mut self.longest);
+            let keys_of_cells = keys.iter().zip(before);
+            for ((mode, (run, longest)), (&key, &before)) in
+                self.modes.iter_mut().zip(runs).zip(keys_of_cells)
+            {
+                *run = if key == before { run.saturating_add(1) } else { 1 };
+                *mode = if *run > *longest { key } else { *mode };
+                *longest = (*run).max(*longest);
             }
             before = keys;
         }

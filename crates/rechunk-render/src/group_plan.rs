@@ -4,6 +4,7 @@ use rechunk::planner::{Estimate, Plan, PlanArray};
 use rechunk::{TreeArray, TreeJob, format_byte_size, format_shape};
 
 use super::numbers::{number, plural};
+use super::pyramid_plan::pyramid_text;
 use super::table::lay_out;
 use super::{plan, price};
 
@@ -16,6 +17,9 @@ const ROWS_MAX: usize = 1000;
 
 /// Shows the plan of a group as text; `verifies` counts the memory that reading back takes.
 pub(crate) fn group_text(job: &TreeJob, verifies: bool) -> String {
+    if let Some(pyramid) = &job.pyramid {
+        return pyramid_text(job, pyramid);
+    }
     let target = if job.request.target.is_empty() { "…" } else { &job.request.target };
     let groups = job.groups().count() as u64;
     let estimate = job.estimate();

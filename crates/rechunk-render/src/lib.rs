@@ -55,6 +55,7 @@ mod picture;
 mod plan;
 mod price;
 mod probe;
+mod pyramid_plan;
 mod report;
 mod status;
 mod subject;

@@ -196,7 +196,9 @@ pub use probe::{
     CodecMeasurement, CodecsMeasurement, ProbeOptions, Probed, Rung, StoreMeasurement, probe,
 };
 pub use profile::{CodecEntry, ProfileFile, SpeedsEntry, StoreEntry};
-pub use pyramid::{LevelSize, LevelsRequest, PyramidRequest};
+pub use pyramid::{
+    LevelSize, LevelsRequest, PassReport, PyramidReport, PyramidRequest, ResolutionReport,
+};
 pub use remedy::Remedy;
 pub use report::{DigestReport, MemoryReport, PlanReport, Report, StageReport, TaskReport};
 pub use request::{CopyRequest, Existing, Planning, Running};

@@ -71,7 +71,8 @@ impl PyramidStage {
         let is_in_place = cpu.has_threads()
             && tasks_at_once >= execution.plan.threads
             && stores(&run).all(Store::works_in_place);
-        let spare = Spare::new(usize::try_from(tasks_at_once).unwrap_or(usize::MAX));
+        let windows = tasks_at_once * if work.passes[number].reads_ahead { 2 } else { 1 };
+        let spare = Spare::new(usize::try_from(windows).unwrap_or(usize::MAX));
         Ok(Self {
             run,
             cpu,

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use rechunk_grid::Region;
 use rechunk_plan::pyramid_steps;
 
 use super::blocks::BlockUnderWay;
 use super::compute::{Results, compute};
 use super::filling::Filling;
+use super::read::Window;
 use super::stage::PyramidStage;
 use super::{read, write};
 use crate::Fault;
@@ -22,14 +22,26 @@ pub(super) async fn run(stage: Arc<PyramidStage>, number: u64) -> Result<(), Fau
     let fillings = levels.map(|(at, level)| Filling::new(level, first + at, stage.item_bytes));
     let mut fillings = fillings.collect::<Result<Vec<_>, Fault>>()?;
     let mut block = BlockUnderWay::of_task(&stage, &tile)?;
-    for step in steps {
-        let Results { levels, left, is_found } = results(&stage, step).await?;
-        for (filling, result) in fillings.iter_mut().zip(levels) {
-            write::out(&stage, filling, result, is_found).await?;
-        }
-        if let (Some(block), Some(left)) = (&mut block, left) {
-            block.add(&left)?;
-        }
+    let mut steps = steps.into_iter();
+    let mut window = match steps.next() {
+        Some(step) => Some(read::window(&stage, step).await?),
+        None => None,
+    };
+    while let Some(read) = window.take() {
+        let out = step(&stage, read, (&mut fillings, &mut block));
+        window = match steps.next() {
+            Some(next) if stage.pass().reads_ahead => {
+                Some(futures::try_join!(read::window(&stage, next), out)?.0)
+            }
+            Some(next) => {
+                out.await?;
+                Some(read::window(&stage, next).await?)
+            }
+            None => {
+                out.await?;
+                None
+            }
+        };
     }
     for filling in &fillings {
         filling.check_complete()?;
@@ -40,9 +52,20 @@ pub(super) async fn run(stage: Arc<PyramidStage>, number: u64) -> Result<(), Fau
     Ok(())
 }
 
-/// Reads what a step needs, and computes the cells of all levels of it.
-async fn results(stage: &Arc<PyramidStage>, step: Region) -> Result<Results, Fault> {
-    let window = read::window(stage, step).await?;
+/// Computes the cells of all levels of a step, and gives them their way.
+async fn step(
+    stage: &Arc<PyramidStage>,
+    window: Window,
+    (fillings, block): (&mut [Filling], &mut Option<BlockUnderWay>),
+) -> Result<(), Fault> {
     let worker = Arc::clone(stage);
-    stage.cpu.run(move || compute(&worker, window)).await
+    let results = stage.cpu.run(move || compute(&worker, window)).await?;
+    let Results { levels, left, is_found } = results;
+    for (filling, result) in fillings.iter_mut().zip(levels) {
+        write::out(stage, filling, result, is_found).await?;
+    }
+    if let (Some(block), Some(left)) = (block, left) {
+        block.add(&left)?;
+    }
+    Ok(())
 }

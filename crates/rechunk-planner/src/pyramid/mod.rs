@@ -3,6 +3,7 @@
 mod pass;
 mod search;
 mod sizes;
+mod traffic;
 
 use rechunk_grid::DataType;
 use rechunk_plan::{
@@ -220,4 +221,5 @@ pub(crate) struct Staged {
     /// Fewer tasks than a run should have that may be interrupted.
     pub is_coarse: bool,
     pub transfer_bytes: u64,
+    pub reads_ahead: bool,
 }

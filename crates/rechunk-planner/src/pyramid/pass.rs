@@ -1,19 +1,21 @@
 //! A pass of a pyramid: its tile, its steps, its memory and its traffic.
 
-use rechunk_plan::count::{cells, lcm_capped, product};
+use rechunk_plan::count::{cells, lcm_capped};
 use rechunk_plan::{
-    ArrayId, Estimate, Figures, Kernel, Levels, PIECE_CHECKSUM_BYTES, Parallel, PassInput,
-    PyramidPass, RoleEstimate, Stage, StageInput, StageOutput, StepLevel, Unit,
-    price, priced, ratio,
+    ArrayId, Estimate, Figures, Kernel, Levels, Parallel, PassInput, PyramidPass, Stage,
+    StageInput, StageOutput, StepLevel, Unit, price, priced, ratio,
 };
 
-use super::sizes::{Sizes, bytes_of};
+use super::sizes::{CHUNKS_AT_ONCE, Sizes, Way, bytes_of};
+use super::traffic::traffic;
 use super::{PyramidPlanRequest, Staged};
 
 /// Bytes of the elements of a step that tasks aim at: enough for the chunks of one level below.
 const STEP_BYTES: u64 = 16 << 20;
 /// A task that is lost should not cost more than the reading of so many bytes.
-const TASK_BYTES: u64 = 256 << 20;
+const TASK_BYTES: u64 = 4 << 30;
+/// Part of their time by which passes may differ and are as cheap: less than is known of it.
+const ALIKE: f64 = 0.02;
 /// Tasks from which their size does not matter.
 const TASKS_ENOUGH: u64 = 16;
 
@@ -142,28 +144,39 @@ pub(super) fn stage_of(request: &PassRequest<'_>) -> Result<Staged, u64> {
     let mut least = u64::MAX;
     for tile in tiles(&geometry) {
         for step in steps(&geometry, &tile) {
+            // What a task holds takes long to find out: only of those that may be the best.
+            let hoped = hoped_seconds(request, &geometry, (&tile, &step));
+            if best.as_ref().is_some_and(|best| {
+                hoped >= (best.is_coarse, best.estimate.seconds * (1.0 + ALIKE))
+            }) {
+                continue;
+            }
             let sizes = Sizes::new(request, &geometry, (&tile, &step));
             let Some(sizes) = sizes else { continue };
-            for chunks_at_once in (1..=sizes.chunks_at_once).rev() {
-                let needed = sizes.needed_bytes(chunks_at_once);
-                let all = needed.saturating_add(request.fixed_bytes);
+            let way = sizes.ways().find(|&way| {
+                let all = sizes.needed_bytes(way).saturating_add(request.fixed_bytes);
                 least = least.min(all);
-                if all > request.asked.request.budget.memory_bytes {
-                    continue;
-                }
-                let staged = staged(request, &geometry, (&tile, &step), (&sizes, chunks_at_once));
-                let is_better = best.as_ref().is_none_or(|known| {
-                    let key = |staged: &Staged| (staged.is_coarse, staged.estimate.seconds);
-                    key(&staged) < key(known)
-                });
-                if is_better {
-                    best = Some(staged);
-                }
-                break;
+                all <= request.asked.request.budget.memory_bytes
+            });
+            let Some(way) = way else { continue };
+            let staged = staged(request, &geometry, (&tile, &step), (&sizes, way));
+            if best.as_ref().is_none_or(|known| is_better(&staged, known)) {
+                best = Some(staged);
             }
         }
     }
     best.ok_or(least)
+}
+
+/// A pass is better if it has enough tasks, is cheaper, or as cheap and takes less memory.
+fn is_better(new: &Staged, known: &Staged) -> bool {
+    if new.is_coarse != known.is_coarse {
+        return known.is_coarse;
+    }
+    let (new_seconds, known_seconds) = (new.estimate.seconds, known.estimate.seconds);
+    let is_alike = new_seconds <= known_seconds * (1.0 + ALIKE);
+    new_seconds < known_seconds * (1.0 - ALIKE)
+        || is_alike && new.stage.task_bytes < known.stage.task_bytes
 }
 
 /// Tiles that no object is written by two of.
@@ -215,19 +228,58 @@ fn staged(
     request: &PassRequest<'_>,
     geometry: &Geometry,
     (tile, step): (&[u64], &[u64]),
-    (sizes, chunks_at_once): (&Sizes, u64),
+    (sizes, way): (&Sizes, Way),
 ) -> Staged {
     let (asked, pass) = (request.asked, request.pass);
     let budget = &asked.request.budget;
-    let needed = sizes.needed_bytes(chunks_at_once);
+    let needed = sizes.needed_bytes(way);
     let tasks = cells(&geometry.domain, tile);
     let room = budget.memory_bytes.saturating_sub(request.fixed_bytes) / needed.max(1);
-    let threads = u64::from(budget.threads.max(1));
-    let wanted = if sizes.is_late { threads.saturating_mul(2) } else { threads };
-    let at_once = wanted.min(tasks).min(room).clamp(1, 4096);
-    let tasks_at_once = u32::try_from(at_once).unwrap_or(1);
+    let tasks_at_once = at_once(asked, tasks, (room, sizes.is_late));
+    let parallel = (tasks_at_once, way.chunks_at_once);
+    let estimate = estimate(request, geometry, (tile, step), parallel);
+    let blocks = pass.leaves_blocks.then(|| blocks(asked, geometry, (pass, tile)));
+    Staged {
+        stage: stage(request, geometry, (tile, step), (tasks, tasks_at_once, needed)),
+        estimate,
+        blocks,
+        is_coarse: is_coarse(geometry, tasks),
+        transfer_bytes: sizes.transfer_bytes(way.chunks_at_once),
+        reads_ahead: way.reads_ahead,
+    }
+}
+
+/// Tasks that run at once, of those for which there is room.
+fn at_once(asked: &PyramidPlanRequest<'_>, tasks: u64, (room, is_late): (u64, bool)) -> u32 {
+    let threads = u64::from(asked.request.budget.threads.max(1));
+    let wanted = if is_late { threads.saturating_mul(2) } else { threads };
+    u32::try_from(wanted.min(tasks).min(room).clamp(1, 4096)).unwrap_or(1)
+}
+
+fn is_coarse(geometry: &Geometry, tasks: u64) -> bool {
     let domain_bytes = bytes_of(&geometry.domain, geometry.item_bytes);
-    let enough = domain_bytes.div_ceil(TASK_BYTES).min(TASKS_ENOUGH);
+    tasks < domain_bytes.div_ceil(TASK_BYTES).min(TASKS_ENOUGH)
+}
+
+/// Whether a pass has few tasks, and the seconds it takes if there is memory for all.
+fn hoped_seconds(
+    request: &PassRequest<'_>,
+    geometry: &Geometry,
+    (tile, step): (&[u64], &[u64]),
+) -> (bool, f64) {
+    let tasks = cells(&geometry.domain, tile);
+    let parallel = (at_once(request.asked, tasks, (u64::MAX, true)), CHUNKS_AT_ONCE[1]);
+    let estimate = estimate(request, geometry, (tile, step), parallel);
+    (is_coarse(geometry, tasks), estimate.seconds)
+}
+
+fn estimate(
+    request: &PassRequest<'_>,
+    geometry: &Geometry,
+    (tile, step): (&[u64], &[u64]),
+    (tasks_at_once, chunks_at_once): (u32, u64),
+) -> Estimate {
+    let tasks = cells(&geometry.domain, tile);
     let traffic = traffic(request, geometry, (tile, step));
     let figures = Figures {
         tasks,
@@ -240,20 +292,15 @@ fn staged(
         traffic,
         ..Figures::default()
     };
-    let parallel = Parallel { tasks_at_once, lanes: 1 };
-    let estimate = priced(&figures.traffic, price(asked.request, &figures, parallel));
-    let blocks = pass.leaves_blocks.then(|| blocks(asked, geometry, (pass, tile)));
-    Staged {
-        stage: stage(request, geometry, (tile, step), (tasks, tasks_at_once, needed)),
-        estimate,
-        blocks,
-        is_coarse: tasks < enough,
-        transfer_bytes: sizes.transfer_bytes(chunks_at_once),
-    }
+    // Of tasks for which there are not threads enough, each has one; else chunks have their own.
+    let is_alone = tasks_at_once < request.asked.request.budget.threads;
+    let lanes = if is_alone { u32::try_from(chunks_at_once).unwrap_or(1) } else { 1 };
+    let parallel = Parallel { tasks_at_once, lanes };
+    priced(&figures.traffic, price(request.asked.request, &figures, parallel))
 }
 
 /// Shape of the blocks of the last level as an array, and of one of them.
-fn blocks(
+pub(super) fn blocks(
     asked: &PyramidPlanRequest<'_>,
     geometry: &Geometry,
     (pass, tile): (&PyramidPass, &[u64]),
@@ -305,120 +352,5 @@ fn stage(
         worker_bytes: 0,
         is_stepped: false,
         task_bytes: needed,
-    }
-}
-
-/// Pairs of steps and units of the input that share an element, along an axis. Steps are grown by
-/// the halo.
-fn meetings(geometry: &Geometry, axis: usize, step: u64, unit: &dyn Fn(u64) -> u64) -> u64 {
-    /// Most steps that are looked at one by one.
-    const ONE_BY_ONE: u64 = 1 << 20;
-    let (extent, halo) = (geometry.domain[axis], geometry.halo[axis]);
-    let count = extent.div_ceil(step.max(1)).min(ONE_BY_ONE);
-    let of = |number: u64| {
-        let start = number.saturating_mul(step);
-        let end = start.saturating_add(step).min(extent).saturating_add(halo).min(extent);
-        unit(end.saturating_sub(1)) - unit(start.saturating_sub(halo)) + 1
-    };
-    (0..count).map(of).fold(0, u64::saturating_add)
-}
-
-fn traffic(
-    request: &PassRequest<'_>,
-    geometry: &Geometry,
-    (tile, step): (&[u64], &[u64]),
-) -> Estimate {
-    let (asked, pass) = (request.asked, request.pass);
-    let mut estimate = Estimate::default();
-    let regular = |shape: &[u64]| {
-        product((0..shape.len()).map(|axis| {
-            let unit = shape[axis].max(1);
-            meetings(geometry, axis, step[axis], &|at| at / unit)
-        }))
-    };
-    let side = match pass.input {
-        PassInput::Source => Some((&asked.request.source, asked.request.item_bytes)),
-        PassInput::Level(level) => Some((&asked.levels[level].side, asked.request.item_bytes)),
-        PassInput::Blocks(_) => None,
-    };
-    if let Some((side, item_bytes)) = side {
-        let chunks = match &side.edges {
-            None => regular(&side.chunk_shape),
-            Some(edges) => product((0..geometry.domain.len()).map(|axis| {
-                let regular = side.chunk_shape[axis].max(1);
-                let unit = |at: u64| edges.axis(axis).map_or(at / regular, |axis| axis.position(at));
-                meetings(geometry, axis, step[axis], &unit)
-            })),
-        };
-        let indexes = side.shard_shape().map_or(0, regular);
-        let index_bytes = side.shard.as_ref().map_or(0, |shard| shard.index_bytes);
-        let read = RoleEstimate {
-            get_requests: chunks.saturating_add(indexes),
-            decoded_read_bytes: bytes_of(&side.chunk_shape, item_bytes).saturating_mul(chunks),
-            read_bytes: side
-                .encoded_bytes_expected
-                .saturating_mul(chunks)
-                .saturating_add(index_bytes.saturating_mul(indexes)),
-            ..RoleEstimate::default()
-        };
-        match pass.input {
-            PassInput::Level(_) => add(&mut estimate.target, &read),
-            PassInput::Source | PassInput::Blocks(_) => add(&mut estimate.source, &read),
-        }
-    } else {
-        let gets = regular(&geometry.chunk);
-        let is_once = gets == cells(&geometry.domain, &geometry.chunk);
-        let bytes = if is_once {
-            bytes_of(&geometry.domain, geometry.item_bytes)
-        } else {
-            bytes_of(&geometry.chunk, geometry.item_bytes).saturating_mul(gets)
-        };
-        let read = RoleEstimate {
-            get_requests: gets,
-            decoded_read_bytes: bytes,
-            read_bytes: bytes.saturating_add(gets.saturating_mul(PIECE_CHECKSUM_BYTES)),
-            ..RoleEstimate::default()
-        };
-        add(&mut estimate.intermediate, &read);
-    }
-    for level in &asked.levels[pass.first..pass.end] {
-        add(&mut estimate.target, &written(level, asked.request.item_bytes));
-    }
-    if pass.leaves_blocks {
-        let (shape, _) = blocks(asked, geometry, (pass, tile));
-        let puts = cells(&geometry.domain, tile);
-        let bytes = bytes_of(&shape, asked.block_item_bytes());
-        let put = RoleEstimate {
-            put_requests: puts,
-            decoded_written_bytes: bytes,
-            written_bytes: bytes.saturating_add(puts.saturating_mul(PIECE_CHECKSUM_BYTES)),
-            objects: puts,
-            ..RoleEstimate::default()
-        };
-        add(&mut estimate.intermediate, &put);
-    }
-    estimate
-}
-
-fn add(sum: &mut RoleEstimate, next: &RoleEstimate) {
-    let mut all = Estimate { source: sum.clone(), ..Estimate::default() };
-    all.add(&Estimate { source: next.clone(), ..Estimate::default() });
-    *sum = all.source;
-}
-
-fn written(level: &super::PyramidTarget, item_bytes: u64) -> RoleEstimate {
-    let side = &level.side;
-    let chunks = cells(&level.shape, &side.chunk_shape);
-    let objects = side.shard_shape().map_or(chunks, |shard| cells(&level.shape, shard));
-    let index_bytes = side.shard.as_ref().map_or(0, |shard| shard.index_bytes);
-    RoleEstimate {
-        put_requests: objects,
-        decoded_written_bytes: bytes_of(&side.chunk_shape, item_bytes).saturating_mul(chunks),
-        written_bytes: side
-            .encoded_bytes_expected
-            .saturating_mul(chunks)
-            .saturating_add(index_bytes.saturating_mul(objects)),
-        objects,
-        ..RoleEstimate::default()
     }
 }

@@ -1,5 +1,8 @@
 //! Ways to divide the levels of a pyramid among passes.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 use rechunk_plan::{ArrayId, Estimate, LevelsFrom, PassInput, PyramidPass, Stage, Strategy};
 
 use super::pass::{PassRequest, stage_of};
@@ -31,6 +34,27 @@ struct Prefix {
     block: Option<Vec<u64>>,
 }
 
+/// A pass by its levels, what it leaves, and the block that it reads.
+type Key = (usize, usize, bool, Option<Vec<u64>>);
+
+/// What a course needs to know of a pass.
+#[derive(Clone)]
+struct Seen {
+    seconds: f64,
+    is_coarse: bool,
+    block: Option<Vec<u64>>,
+}
+
+impl Seen {
+    fn of(staged: Staged) -> Self {
+        Self {
+            seconds: staged.estimate.seconds,
+            is_coarse: staged.is_coarse,
+            block: staged.blocks.map(|(_, block)| block),
+        }
+    }
+}
+
 /// The cheapest course with each number of passes that fits the budget.
 pub(super) fn courses(
     asked: &PyramidPlanRequest<'_>,
@@ -41,6 +65,8 @@ pub(super) fn courses(
         return Err(PlanError::OutOfRange { what: "the number of levels", range: "64 at most" });
     }
     let mut minimum_bytes = u64::MAX;
+    // Passes that were looked at: each stands in many courses.
+    let mut known: BTreeMap<Key, Result<Seen, u64>> = BTreeMap::new();
     // By number of passes, then by the level that comes next and whether blocks were left for it.
     let none: Vec<Option<Prefix>> = vec![None; count + 1];
     let mut found = Vec::new();
@@ -56,21 +82,21 @@ pub(super) fn courses(
                 let Some(prefix) = &before[usize::from(had_blocks)][first] else { continue };
                 for end in first + 1..=count {
                     for leaves_blocks in [false, true] {
-                        let pass =
-                            PyramidPass { input: input_of(asked, first, had_blocks), first, end, leaves_blocks };
+                        let input = input_of(asked, first, had_blocks);
+                        let pass = pass_of(input, first..end, leaves_blocks);
                         if leaves_blocks && end == count || !can_be(asked, &pass) {
                             continue;
                         }
-                        let request = PassRequest {
-                            asked,
-                            pass: &pass,
-                            block: prefix.block.as_deref(),
-                            fixed_bytes,
-                        };
-                        let staged = match stage_of(&request) {
-                            Ok(staged) => staged,
+                        let key = (first, end, leaves_blocks, prefix.block.clone());
+                        let seen = known.entry(key).or_insert_with(|| {
+                            let block = prefix.block.as_deref();
+                            let request = PassRequest { asked, pass: &pass, block, fixed_bytes };
+                            stage_of(&request).map(Seen::of)
+                        });
+                        let staged = match seen {
+                            Ok(seen) => seen.clone(),
                             Err(needs_bytes) => {
-                                minimum_bytes = minimum_bytes.min(needs_bytes);
+                                minimum_bytes = minimum_bytes.min(*needs_bytes);
                                 continue;
                             }
                         };
@@ -79,8 +105,8 @@ pub(super) fn courses(
                         let next = Prefix {
                             passes,
                             is_coarse: prefix.is_coarse || staged.is_coarse,
-                            seconds: prefix.seconds + staged.estimate.seconds,
-                            block: staged.blocks.map(|(_, block)| block),
+                            seconds: prefix.seconds + staged.seconds,
+                            block: staged.block,
                         };
                         let place = &mut after[usize::from(leaves_blocks)][end];
                         let is_better = place.as_ref().is_none_or(|known| {
@@ -108,6 +134,11 @@ pub(super) fn courses(
     Ok(found)
 }
 
+fn pass_of(input: PassInput, levels: Range<usize>, leaves_blocks: bool) -> PyramidPass {
+    let Range { start: first, end } = levels;
+    PyramidPass { input, first, end, leaves_blocks, reads_ahead: false }
+}
+
 fn input_of(asked: &PyramidPlanRequest<'_>, first: usize, had_blocks: bool) -> PassInput {
     match first.checked_sub(1) {
         Some(level) if had_blocks => PassInput::Blocks(level),
@@ -121,8 +152,7 @@ fn can_be(asked: &PyramidPlanRequest<'_>, pass: &PyramidPass) -> bool {
     let levels = asked.plan_levels();
     if pass.leaves_blocks {
         let last = pass.end - 1;
-        let next =
-            PyramidPass { input: PassInput::Blocks(last), first: pass.end, end: pass.end + 1, leaves_blocks: false };
+        let next = pass_of(PassInput::Blocks(last), pass.end..pass.end + 1, false);
         if !follows(asked, &levels, &next) {
             return false;
         }
@@ -132,7 +162,7 @@ fn can_be(asked: &PyramidPlanRequest<'_>, pass: &PyramidPass) -> bool {
 
 fn course(asked: &PyramidPlanRequest<'_>, prefix: Prefix, fixed_bytes: u64) -> Course {
     let mut course = Course {
-        passes: prefix.passes.clone(),
+        passes: Vec::new(),
         stages: Vec::new(),
         blocks: Vec::new(),
         estimate: Estimate::default(),
@@ -144,7 +174,7 @@ fn course(asked: &PyramidPlanRequest<'_>, prefix: Prefix, fixed_bytes: u64) -> C
         let request = PassRequest { asked, pass, block: block.as_deref(), fixed_bytes };
         // It was found before, with the same input.
         let Ok(staged) = stage_of(&request) else { continue };
-        let Staged { mut stage, estimate, blocks, transfer_bytes, .. } = staged;
+        let Staged { mut stage, estimate, blocks, transfer_bytes, reads_ahead, .. } = staged;
         let first_block = asked.levels.len() + 1;
         if matches!(pass.input, PassInput::Blocks(_)) {
             stage.inputs[0].array = ArrayId(first_block + course.blocks.len() - 1);
@@ -156,6 +186,7 @@ fn course(asked: &PyramidPlanRequest<'_>, prefix: Prefix, fixed_bytes: u64) -> C
         course.blocks.extend(blocks);
         course.estimate.add(&estimate);
         course.transfer_bytes = course.transfer_bytes.max(transfer_bytes);
+        course.passes.push(PyramidPass { reads_ahead, ..pass.clone() });
         course.stages.push(stage);
     }
     course

@@ -1,6 +1,7 @@
 //! Memory of a task of a pyramid.
 
 use rechunk_grid::Region;
+use rechunk_plan::count::cells;
 use rechunk_plan::{
     Held, MissingCells, PassInput, Side, cells_of, held_of, shard_state_bytes,
 };
@@ -12,7 +13,7 @@ use super::pass::{Geometry, PassRequest};
 const PLAIN_READ_BYTES: u64 = 8 << 20;
 /// Chunks on their way at once that tasks aim at: where answers come at once, and where they are
 /// waited for.
-const CHUNKS_AT_ONCE: [u64; 2] = [2, 8];
+pub(super) const CHUNKS_AT_ONCE: [u64; 2] = [2, 8];
 /// Wait for an answer from which a store is one that is waited for, seconds.
 const LATE_SECONDS: f64 = 0.002;
 /// Bytes of an element while a Gaussian is computed: as it is read along one axis, and the next.
@@ -26,8 +27,21 @@ pub(super) struct Sizes {
     pub is_late: bool,
     /// Bytes of the largest chunk on its way, stored and decoded.
     chunk_bytes: u64,
+    /// Bytes of the box of a step.
+    window_bytes: u64,
     /// Bytes of all else.
     rest_bytes: u64,
+    /// There are threads, or answers to wait for, beside those of the tasks that run.
+    may_read_ahead: bool,
+}
+
+/// What a task has at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Way {
+    /// Chunks on their way.
+    pub chunks_at_once: u64,
+    /// It reads a step while it computes and writes the one before.
+    pub reads_ahead: bool,
 }
 
 pub(super) fn bytes_of(shape: &[u64], item_bytes: u64) -> u64 {
@@ -83,16 +97,16 @@ impl Sizes {
                 grown.min(geometry.domain[axis])
             })
             .collect();
-        let mut rest_bytes = bytes_of(&window, geometry.item_bytes);
-        if asked.missing == MissingCells::Skip {
-            rest_bytes = rest_bytes.saturating_add(bytes_of(&window, 1));
-        }
+        let is_masked = asked.missing == MissingCells::Skip;
+        let mask_bytes = if is_masked { bytes_of(&window, 1) } else { 0 };
+        let window_bytes = bytes_of(&window, geometry.item_bytes).saturating_add(mask_bytes);
+        let mut rest_bytes = 0_u64;
         if asked.method == Method::Gaussian {
             rest_bytes = rest_bytes.saturating_add(bytes_of(&window, GAUSSIAN_BYTES));
         }
         let result_bytes = item_bytes.saturating_add(asked.block_item_bytes()).saturating_add(
             // Numbers of elements that are there.
-            if asked.missing == MissingCells::Skip { 9 } else { 0 },
+            if is_masked { 9 } else { 0 },
         );
         let sharded = asked.request.target_uploads().map_or(0, |sent| sent.log_part_bytes);
         let of_step = Region::whole(step);
@@ -125,15 +139,37 @@ impl Sizes {
             rest_bytes = rest_bytes.saturating_add(block);
         }
         let chunks_at_once = CHUNKS_AT_ONCE[usize::from(is_late)];
-        Some(Self { chunks_at_once, is_late, chunk_bytes, rest_bytes })
+        let tasks = cells(&geometry.domain, tile);
+        let may_read_ahead = (is_late || tasks < u64::from(asked.request.budget.threads))
+            && cells(tile, step) > 1;
+        Some(Self {
+            chunks_at_once,
+            is_late,
+            chunk_bytes,
+            window_bytes,
+            rest_bytes,
+            may_read_ahead,
+        })
     }
 
     pub(super) fn transfer_bytes(&self, chunks_at_once: u64) -> u64 {
         self.chunk_bytes.saturating_mul(chunks_at_once)
     }
 
+    /// What a task may have at once, the best first.
+    pub(super) fn ways(&self) -> impl Iterator<Item = Way> + use<> {
+        let ahead = if self.may_read_ahead { &[true, false][..] } else { &[false] };
+        let most = self.chunks_at_once;
+        ahead.iter().flat_map(move |&reads_ahead| {
+            (1..=most).rev().map(move |chunks_at_once| Way { chunks_at_once, reads_ahead })
+        })
+    }
+
     /// Most bytes that a task holds.
-    pub(super) fn needed_bytes(&self, chunks_at_once: u64) -> u64 {
-        self.rest_bytes.saturating_add(self.transfer_bytes(chunks_at_once))
+    pub(super) fn needed_bytes(&self, way: Way) -> u64 {
+        let windows = self.window_bytes.saturating_mul(if way.reads_ahead { 2 } else { 1 });
+        // A step is read while chunks of the one before are written.
+        let chunks = way.chunks_at_once * if way.reads_ahead { 2 } else { 1 };
+        windows.saturating_add(self.rest_bytes).saturating_add(self.transfer_bytes(chunks))
     }
 }

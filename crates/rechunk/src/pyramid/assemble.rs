@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rechunk_image::{
     AxisKind, Container, Dialect, Image, ImageError, Level, bdv_dataset, bdv_xml, documents,
-    level_transform,
+    level_transform, true_factors, with_levels,
 };
 use rechunk_reduce::Method;
 use rechunk_store::{Meter, Stores};
@@ -15,7 +15,7 @@ use super::image::{ImageGroup, SourceImage, open_image};
 use super::plan::{JobLevel, PyramidJob};
 use super::sizes::{Sizes, factors, shape_of};
 use super::targets::{LevelWish, SpecifiedLevel, specified};
-use super::PyramidRequest;
+use super::{PyramidReport, PyramidRequest};
 use crate::formats::Format;
 use crate::job::Job;
 use crate::member_location::member_location;
@@ -37,7 +37,9 @@ pub(crate) async fn prepare_pyramid(
     request.planning.memory_bytes = Some(request.planning.budget().memory_bytes);
     let stores = stores.with_meter(&Meter::new());
     let image = Box::pin(open_image(&request, &stores)).await?;
-    let there = image.group.as_ref().filter(|group| is_same(&group.location, &request.target));
+    let is_there = |group: &&ImageGroup| is_same(&group.location, &request.target);
+    let there = image.group.as_ref().filter(is_there);
+    check_added(&request, there)?;
     let mut warnings = Vec::new();
     let (dialect, format) = dialect_of(&request, &pyramid, &image, there, &mut warnings)?;
     if format == Format::Zarr2 {
@@ -58,7 +60,7 @@ pub(crate) async fn prepare_pyramid(
             labels.location
         ));
     }
-    let described = describe(&image, (dialect, method, &pyramid), &known, &made)?;
+    let described = describe(&image, &request.target, (dialect, method, &pyramid), &known, &made)?;
     let mut levels = Vec::with_capacity(made.len());
     for (level, attributes) in made.iter().zip(described.of_made) {
         let paths = paths_of(dialect, split, &image, level);
@@ -68,7 +70,17 @@ pub(crate) async fn prepare_pyramid(
     }
     let settings = (method, &pyramid);
     let arrays = Box::pin(jobs(&image, settings, levels, &stores)).await?;
-    let root = GroupMetadata::with_attributes(described.root);
+    let report = arrays.first().and_then(|first| {
+        let job = first.job.pyramid.as_ref()?;
+        Some(PyramidReport::of(&pyramid, dialect, job, (&first.job.planned, &made)))
+    });
+    let mut root = GroupMetadata::with_attributes(described.root);
+    if let Some(group) = there {
+        // Of the user's own document all else stays.
+        let paths: Vec<&str> = made.iter().map(|level| level.path.as_str()).collect();
+        let own = with_levels(&group.metadata.attributes, &root.attributes, &paths);
+        root.attributes = own.unwrap_or(root.attributes);
+    }
     let adds = there.map(|group| AddedLevels {
         attributes: root.attributes.clone(),
         extensions: group.metadata.extensions.clone(),
@@ -77,7 +89,8 @@ pub(crate) async fn prepare_pyramid(
     let groups: BTreeMap<String, GroupMetadata> =
         groups.map(|(path, map)| (path, GroupMetadata::with_attributes(map))).collect();
     let beside = described.beside;
-    let of_image = LevelsOfImage { arrays, groups, root, format, warnings, adds, beside };
+    let of_image =
+        LevelsOfImage { arrays, groups, root, format, warnings, adds, beside, report };
     Ok(TreeJob::of_levels(request, of_image, stores))
 }
 
@@ -89,6 +102,24 @@ fn check_request(request: &CopyRequest) -> Result<(), Error> {
         });
     }
     Ok(())
+}
+
+/// Refuses levels that are not of the whole image that gets them.
+fn check_added(request: &CopyRequest, there: Option<&ImageGroup>) -> Result<(), Error> {
+    let Some(group) = there else { return Ok(()) };
+    let what = if !group.is_level_0 {
+        "they would be made of another level than level 0"
+    } else if request.select.is_some() {
+        "they would be made of a region of it"
+    } else if request.cast.is_some() {
+        "they would be of another type"
+    } else {
+        return Ok(());
+    };
+    Err(Error::Usage {
+        message: format!("levels cannot be added to the image {}: {what}", group.location),
+        hint: Some("name another target, for an image of its own".into()),
+    })
 }
 
 /// Two locations are one place.
@@ -235,6 +266,7 @@ async fn known_levels(
 ) -> Result<Vec<KnownLevel>, Error> {
     let mut known = Vec::new();
     let rank = image.axes.len();
+    let mut shapes = Vec::new();
     for found in &group.found.levels {
         let location = member_location(&group.location, &found.path);
         let options = crate::open::OpenOptions {
@@ -248,19 +280,28 @@ async fn known_levels(
             list.clone().filter(|list| list.len() == rank).unwrap_or_else(|| vec![usual; rank])
         };
         let scale = list(&found.scale, 1.0);
-        let factors = scale.iter().zip(&image.scale).map(|(own, base)| {
-            let ratio = (own / base).abs().round();
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small whole number")]
-            let factor = if ratio.is_finite() { ratio as u64 } else { 1 };
-            factor.max(1)
-        });
-        let factors = factors.collect();
         let translation = list(&found.translation, 0.0);
         let shape = array.spec().shape.clone();
-        let path = found.path.clone();
+        shapes.push(shape.clone());
+        let (path, factors) = (found.path.clone(), vec![1; rank]);
         known.push(KnownLevel { level: Level { path, factors, scale, translation, shape } });
     }
+    // By the shapes: scales may be ratios of sizes.
+    for (known, factors) in known.iter_mut().zip(true_factors(&group.found, &shapes)) {
+        let factors = factors.into_iter().flatten();
+        for (own, factor) in known.level.factors.iter_mut().rev().zip(factors.rev()) {
+            *own = whole(factor);
+        }
+    }
     Ok(known)
+}
+
+/// The nearest whole factor.
+fn whole(factor: f64) -> u64 {
+    let factor = factor.round().clamp(1.0, 1e15);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number")]
+    let factor = factor as u64;
+    factor
 }
 
 /// The levels that are written, with their places in the image.
@@ -348,6 +389,7 @@ struct Described {
 
 fn describe(
     source: &SourceImage,
+    target: &str,
     (dialect, method, pyramid): (Dialect, Method, &PyramidRequest),
     known: &[KnownLevel],
     made: &[Level],
@@ -381,7 +423,9 @@ fn describe(
         let groups = found.groups;
         return Ok(Described { root: found.group, groups, of_made, beside: Vec::new() });
     }
-    let dataset = bdv_dataset(&image, "").map_err(image_error)?;
+    // The file lies beside the container.
+    let container = target.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let dataset = bdv_dataset(&image, container).map_err(image_error)?;
     let mut groups = Vec::new();
     for setup in &dataset.setups {
         groups.push((format!("setup{}", setup.id), found.group.clone()));

@@ -41,6 +41,8 @@ pub(super) struct ImageGroup {
     pub metadata: GroupMetadata,
     /// There are images of labels below it.
     pub has_labels: bool,
+    /// The array is its level 0, not a coarser one.
+    pub is_level_0: bool,
 }
 
 /// Opens the image at the source of a request.
@@ -95,10 +97,11 @@ async fn of_group(
     let labels = store.with_role(Role::Control).child("labels").map_err(failed)?;
     let has_labels = labels.exists_anything().await.map_err(failed)?;
     let location = location.to_owned();
-    Ok(Some(ImageGroup { location, format, found, metadata, has_labels }))
+    Ok(Some(ImageGroup { location, format, found, metadata, has_labels, is_level_0: true }))
 }
 
-/// The image of which an array is level 0, of the groups above it; the nearest counts.
+/// The image of which an array is a level, of the groups above it; the nearest counts. What it says
+/// of level 0 is then what it says of that level.
 async fn image_of(
     location: &str,
     array: &OpenArray,
@@ -120,12 +123,19 @@ async fn image_of(
         // A group that cannot be read says nothing.
         let format = array.metadata.format();
         let found = of_group(&above, &group, (&documents, format)).await.ok().flatten();
-        let is_first = |found: &ImageGroup| {
-            let first = found.found.levels.first();
-            first.is_some_and(|level| level.path.trim_matches('/') == path)
-        };
-        if let Some(found) = found.filter(is_first) {
-            return Ok(Some(found));
+        let at = found.as_ref().and_then(|found| {
+            let mut levels = found.found.levels.iter();
+            levels.position(|level| level.path.trim_matches('/') == path)
+        });
+        if let (Some(mut group), Some(at)) = (found, at) {
+            if at > 0 {
+                let level = &group.found.levels[at];
+                let (scale, translation) = (level.scale.clone(), level.translation.clone());
+                (group.found.base_scale, group.found.base_translation) = (scale, translation);
+                group.found.spatial_transform = None;
+                group.is_level_0 = false;
+            }
+            return Ok(Some(group));
         }
         place = group;
     }

@@ -7,6 +7,7 @@
 mod assemble;
 mod image;
 mod plan;
+mod report;
 mod request;
 mod sizes;
 mod targets;
@@ -14,4 +15,5 @@ mod verified;
 
 pub(crate) use assemble::prepare_pyramid;
 pub(crate) use plan::PyramidJob;
+pub use report::{ResolutionReport, PassReport, PyramidReport};
 pub use request::{LevelSize, LevelsRequest, PyramidRequest};

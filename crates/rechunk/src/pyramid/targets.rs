@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use rechunk_array::Array;
-use rechunk_format::Layout;
+use rechunk_format::{Layout, ShardFormat};
 use rechunk_grid::ArraySpec;
 use serde_json::{Map, Value};
 
 use super::image::SourceImage;
 use super::plan::{JobLevel, Member};
 use crate::Error;
-use crate::formats::{Format, Metadata};
+use crate::formats::{Fact, Format, Metadata};
 use crate::member_location::member_location;
 use crate::open::OpenArray;
 use crate::request::CopyRequest;
@@ -31,6 +31,9 @@ const OF_LEVEL_0: [&str; 12] = [
     "spatial:bbox",
     "nifti",
 ];
+
+/// Attributes that have an item for each axis.
+const OF_AXES: [&str; 5] = ["axes", "units", "resolution", "voxel_size", "offset"];
 
 /// A level as it is asked for.
 pub(super) struct LevelWish {
@@ -83,6 +86,7 @@ pub(super) fn specified(
         is_member: true,
         ..request.clone()
     };
+    let own = with_shards_of(own, (&seen, format), &chunk)?;
     let (mut metadata, warnings) = specify_target(&own, &seen)?;
     if factors.iter().any(|&factor| factor > 1) || image.array.region.is_some() {
         for name in OF_LEVEL_0 {
@@ -103,6 +107,24 @@ pub(super) fn specified(
     let members = members.collect();
     let level = JobLevel { factors, shape, split_axes: split, members };
     Ok(SpecifiedLevel { level, paths, metadata, layout, request: own, warnings })
+}
+
+/// The request with the shards of the source, where they are kept: of a level that is smaller they
+/// are cut.
+fn with_shards_of(
+    request: CopyRequest,
+    (source, format): (&OpenArray, Format),
+    chunk: &[u64],
+) -> Result<CopyRequest, Error> {
+    let shards = source.array.layout().shards().filter(|_| request.shards.is_none());
+    let Some(shard) = shards.map(ShardFormat::shard_shape).filter(|_| format.has(Fact::Shards)) else {
+        return Ok(request);
+    };
+    if !shard.iter().zip(chunk).all(|(shard, chunk)| shard.is_multiple_of(*chunk)) {
+        return Ok(request); // then there are none, which is said
+    }
+    let text = shard.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    Ok(CopyRequest { shards: Some(text.parse()?), ..request })
 }
 
 /// Shape of the chunks of a level, of one element along axes that are split off. These need not be
@@ -140,6 +162,13 @@ fn without_axes(metadata: Metadata, split: usize) -> Result<Metadata, Error> {
     let kept = array.dimensions.len() - split;
     array.dimensions.truncate(kept);
     array.block_size.truncate(kept);
+    for name in OF_AXES {
+        if let Some(Value::Array(list)) = array.attributes.get_mut(name)
+            && list.len() == kept + split
+        {
+            list.truncate(kept); // fastest first, as all of N5
+        }
+    }
     Ok(Metadata::N5(array, axes))
 }
 

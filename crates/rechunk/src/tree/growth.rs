@@ -160,6 +160,7 @@ impl TreeJob {
             consolidated: BTreeSet::new(),
             adds: None,
             beside: Vec::new(),
+            pyramid: None,
             grown_groups,
             stores,
         })

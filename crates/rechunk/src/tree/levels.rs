@@ -1,6 +1,6 @@
 //! Levels of an image as a group of arrays: a new group, or levels that are added to one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rechunk_store::{Role, Store, Stores};
 use rechunk_zarr::{Consolidated, GroupMetadata};
@@ -15,6 +15,7 @@ use crate::formats::{Documents, Format, NewGroup};
 use crate::member_location::member_location;
 use crate::may_start::{other_job, unfinished};
 use crate::others::Others;
+use crate::pyramid::PyramidReport;
 use crate::repeats::GrownGroups;
 use crate::request::{CopyRequest, Existing, Running};
 use crate::target::{check_absent, open_target};
@@ -31,6 +32,7 @@ pub(crate) struct LevelsOfImage {
     pub warnings: Vec<String>,
     pub adds: Option<AddedLevels>,
     pub beside: Vec<(String, Vec<u8>)>,
+    pub report: Option<PyramidReport>,
 }
 
 /// Attributes of an image that gets levels.
@@ -43,7 +45,7 @@ pub(crate) struct AddedLevels {
 impl TreeJob {
     /// The job that writes the levels of an image.
     pub(crate) fn of_levels(request: CopyRequest, levels: LevelsOfImage, stores: Stores) -> Self {
-        let LevelsOfImage { arrays, groups, root, format, warnings, adds, beside } = levels;
+        let LevelsOfImage { arrays, groups, root, format, warnings, adds, beside, report } = levels;
         Self {
             request,
             selection: Selection::default(),
@@ -56,10 +58,11 @@ impl TreeJob {
             root,
             others: Others::default(),
             others_estimate: rechunk_plan::Estimate::default(),
-            consolidated: std::collections::BTreeSet::new(),
+            consolidated: BTreeSet::new(),
             grown_groups: GrownGroups::default(),
             adds,
             beside,
+            pyramid: report,
             stores,
         }
     }
@@ -148,7 +151,11 @@ impl AddedLevels {
             extensions: self.extensions.clone(),
         };
         let describe = |document: &mut Consolidated, path: &str| {
-            document.set_group(path, &group);
+            if path.is_empty() {
+                document.change_attributes("", |own| own.clone_from(&self.attributes));
+            } else {
+                document.set_group(path, &group);
+            }
             for array in &job.arrays {
                 let Some(metadata) = array.job.target.zarr() else { continue };
                 let at = if path.is_empty() { array.path.clone() } else { format!("{path}/{}", array.path) };
@@ -164,6 +171,7 @@ impl AddedLevels {
                 .map(|document| (version, document)),
             None => None,
         };
+        self.create_groups(job, &control).await?;
         let n5_version = if version.is_none() { self.n5_version(&control).await? } else { None };
         let new = NewGroup { group: &group, n5_version, needs_document: true };
         let documents = (job.format.schema().group_documents)(&new);
@@ -178,6 +186,28 @@ impl AddedLevels {
         control.sync().await.map_err(failed)?;
         let Some(version) = version else { return Ok(()) };
         consolidated::update_with(location, target, version, describe).await
+    }
+
+    /// Makes the directories between the image and its new arrays groups, where they are none.
+    async fn create_groups(&self, job: &TreeJob, control: &Store) -> Result<(), Error> {
+        let failed = |source| store_error("write groups below", control.label(), source);
+        let of = |path: &str| -> Vec<String> {
+            path.match_indices('/').map(|(end, _)| path[..end].to_owned()).collect()
+        };
+        let between: BTreeSet<String> = job.arrays.iter().flat_map(|array| of(&array.path)).collect();
+        for path in between {
+            let place = control.child(&path).map_err(failed)?;
+            let found = Documents::fetch(&place).await.map_err(failed)?;
+            if !matches!(found.node(), Ok(None)) {
+                continue; // also what cannot be understood is somebody's
+            }
+            let group = GroupMetadata::default();
+            let new = NewGroup { group: &group, n5_version: None, needs_document: false };
+            for (key, bytes) in (job.format.schema().group_documents)(&new) {
+                place.put_durable(&key, bytes).await.map_err(failed)?;
+            }
+        }
+        Ok(())
     }
 
     /// The version that a container of N5 says, which stays.

@@ -48,6 +48,7 @@ use crate::job::Job;
 use crate::open::{OpenOptions, left_out};
 use crate::others::{Others, OthersReport};
 use crate::plan_request::profile;
+use crate::pyramid::PyramidReport;
 use crate::repeats::GrownGroups;
 use crate::request::{CopyRequest, takes_parts};
 use crate::{Error, Remedy};
@@ -92,6 +93,8 @@ pub struct TreeJob {
     pub(crate) adds: Option<AddedLevels>,
     /// Files beside the target that are written in the end: the end of their location, and bytes.
     pub(crate) beside: Vec<(String, Vec<u8>)>,
+    /// The levels, where the arrays are those of a pyramid.
+    pub pyramid: Option<PyramidReport>,
     pub(crate) stores: Stores,
 }
 
@@ -214,6 +217,7 @@ impl TreeJob {
             grown_groups: GrownGroups::default(),
             adds: None,
             beside: Vec::new(),
+            pyramid: None,
             stores,
         };
         job.follow_selected();

@@ -10,6 +10,7 @@ use super::plans::{CANDIDATES_MAX, HELD_MAX};
 use super::said::Said;
 use super::{TreeArray, TreeJob};
 use crate::others::OthersReport;
+use crate::pyramid::PyramidReport;
 use crate::report::{MemoryReport, Report, TaskReport};
 use crate::system;
 
@@ -34,6 +35,9 @@ pub struct TreeReport {
     /// Files beside arrays and metadata documents, copied as they are; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<OthersReport>,
+    /// The levels, where the arrays are those of a pyramid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pyramid: Option<PyramidReport>,
     /// Predicted traffic of all arrays and other files.
     pub estimate: Estimate,
     /// Counted traffic of all arrays and other files; absent for a plan that was not run.
@@ -106,6 +110,7 @@ impl TreeReport {
             groups: job.groups().map(str::to_owned).collect(),
             unmoved: job.unmoved.clone(),
             others: job.others(),
+            pyramid: job.pyramid.clone(),
             estimate: job.estimate(),
             traffic: None,
             memory: MemoryReport {
@@ -143,7 +148,9 @@ impl TreeReport {
         }
         self.verified = self.verified.or(report.verified);
         report.warnings.iter().for_each(|warning| said.add(&path, warning));
-        if report.tasks.is_some_and(|tasks| tasks.resumed == tasks.total) {
+        // Of a pyramid, the first array has the tasks of all.
+        let has_tasks = self.pyramid.is_none() || !report.plan.stages.is_empty();
+        if has_tasks && report.tasks.is_some_and(|tasks| tasks.resumed == tasks.total) {
             self.totals.complete_before += 1;
         } else {
             let bytes = &mut self.totals.copied_bytes;
