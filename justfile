@@ -89,6 +89,11 @@ test-crossings: oracles
     RECHUNK_BLESS=1 cargo test --workspace --test e2e -- --ignored --show-output crossings::
     RECHUNK_BLESS=1 cargo test --workspace --test e2e -- support::
 
+# Pyramids of images of ome-zarr-py and ngff-zarr, read by both: their packages take minutes to install.
+test-pyramids: oracles
+    tests/oracle/setup.sh crossings
+    cargo test --workspace --test e2e -- --ignored --show-output pyramid::
+
 # What is too long for every change.
 test-nightly: test-memory test-kill test-cloud test-many test-replay
 
@@ -224,3 +229,8 @@ fixture-digests: oracles
 bench-apply *ARGUMENTS: build
     tests/bench/setup.sh
     .venv-bench/bin/python tests/bench/apply.py {{ARGUMENTS}}
+
+# Pyramids against a loop with tensorstore: some minutes, 4 GB. ARGUMENTS are those of the script.
+bench-pyramid *ARGUMENTS: build
+    tests/bench/setup.sh
+    .venv-bench/bin/python tests/bench/pyramid.py {{ARGUMENTS}}

@@ -103,6 +103,8 @@ mod profiles;
 #[cfg(test)]
 mod public_arrays;
 #[cfg(test)]
+mod pyramid;
+#[cfg(test)]
 mod raw;
 #[cfg(test)]
 mod readable_targets;

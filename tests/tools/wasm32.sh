@@ -5,7 +5,7 @@
 # rechunk-codec, rechunk-zarr and rechunk-n5 for the codecs.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-crates="rechunk-grid rechunk-plan rechunk-apply rechunk-ops rechunk-format rechunk-planner rechunk-words"
+crates="rechunk-grid rechunk-plan rechunk-apply rechunk-ops rechunk-reduce rechunk-image rechunk-format rechunk-planner rechunk-words"
 target=wasm32-unknown-unknown
 
 # Installed for the toolchain of this directory, by rustup or otherwise.

@@ -44,11 +44,11 @@ pub(crate) struct PyramidArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Levels")]
 pub(crate) struct LevelArgs {
-    /// Factors of each level against level 0: `1,2,2;1,4,4`, or by name `y=2,x=2;y=4,x=4`. Any whole
-    /// numbers; from level to level they grow.
+    /// Factors of each level against level 0: `1,2,2;1,4,4`, or by name `y=2,x=2;y=4,x=4`. Any
+    /// whole numbers; from level to level they grow.
     #[arg(long, value_name = "LIST", required_unless_present_any = ["levels", "until"], conflicts_with_all = ["levels", "until"])]
     pub factors: Option<String>,
-    /// So many levels below level 0, each half as large along the axes of space; an axis whose
+    /// Number of levels below level 0, each half as large along the axes of space. An axis whose
     /// voxels are twice as large as others' waits.
     #[arg(long, value_name = "N", conflicts_with = "until")]
     pub levels: Option<u32>,
@@ -62,22 +62,22 @@ pub(crate) struct LevelArgs {
     /// taken for labels without it.
     #[arg(long)]
     pub labels: bool,
-    /// Size of a level where factors do not divide the one above: whole cells only, or also those
-    /// that the end cuts, of the elements that exist.
+    /// Cells of a level where factors do not divide the source: whole ones only, or also those that
+    /// its end cuts.
     #[arg(long, value_name = "RULE", default_value = "floor", value_parser = ["floor", "ceil"])]
     pub size: String,
     /// Compute each level from level 0, or from the level before as it was rounded.
     #[arg(long, value_name = "LEVEL", default_value = "s0", value_parser = ["s0", "previous"])]
     pub from: String,
-    /// How means become integers: halves away from zero or to the even one, or cut off.
+    /// Rounding of means to integers: halves away from zero or to the even one, or cut off.
     #[arg(long, value_name = "RULE", default_value = "half-away", value_parser = ["half-away", "half-even", "down"])]
     pub round: String,
     /// Chunks that are not stored: their elements count as the fill value, or do not count. A chunk
     /// for which nothing is stored is not written either way.
     #[arg(long, value_name = "RULE", default_value = "fill", value_parser = ["fill", "skip"])]
     pub missing: String,
-    /// Metadata that is written [default: ome-zarr-0.5; in Zarr v2 ome-zarr-0.4, in N5 bdv-n5; of an
-    /// image that gets levels, its own].
+    /// Metadata that is written [default: ome-zarr-0.5; in Zarr v2 ome-zarr-0.4, in N5 bdv-n5; of
+    /// an image that gets levels, its own].
     #[arg(long = "as", value_name = "DIALECT", value_parser = ["ome-zarr-0.4", "ome-zarr-0.5", "ome-zarr-0.6", "bdv-n5", "n5-viewer", "geozarr", "plain"])]
     pub dialect: Option<String>,
 }
@@ -92,7 +92,7 @@ pub(crate) struct ImageArgs {
     /// Shard shape of every level in Zarr v3, as of `copy`.
     #[arg(long, value_name = "SPEC", allow_hyphen_values = true)]
     pub shards: Option<String>,
-    /// What `auto` chunks aim at.
+    /// Bytes that `auto` chunks aim at.
     #[arg(long, value_name = "BYTES", default_value = "16MiB")]
     pub chunk_bytes: String,
     /// Format [default: that of --as, else by the target's ending, else zarr3].
@@ -107,8 +107,7 @@ pub(crate) struct ImageArgs {
     /// Type to read elements as, as of `copy`.
     #[arg(long, value_name = "TYPE")]
     pub cast: Option<String>,
-    /// What stands between the numbers in the names of chunks of a Zarr target, as of `copy`
-    /// [default: `/`].
+    /// Sign between the numbers in the names of chunks of a Zarr target [default: `/`].
     #[arg(long, value_name = "SIGN", value_parser = [".", "/"], hide_short_help = true)]
     pub separator: Option<String>,
     /// Order of axes between N5 or NIfTI and other formats, as of `copy`.

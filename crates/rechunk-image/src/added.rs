@@ -36,7 +36,9 @@ fn without(dataset: &mut Value, (scale, translation): &(Vec<f64>, Vec<f64>)) {
     let own = dataset.get_mut("coordinateTransformations").and_then(Value::as_array_mut);
     let Some(own) = own else { return };
     for one in own.iter_mut() {
-        let (Some(kind), place) = (one.get("type").and_then(Value::as_str), translation) else { continue };
+        let (Some(kind), place) = (one.get("type").and_then(Value::as_str), translation) else {
+            continue;
+        };
         let kind = kind.to_owned();
         let Some(list) = one.get(&kind).and_then(numbers) else { continue };
         let axes = list.iter().zip(scale).zip(place);
@@ -61,9 +63,8 @@ fn coarseness(dataset: &Value) -> f64 {
     scales.flatten().map(f64::abs).product()
 }
 
-/// Attributes of a group with an image of OME-Zarr that has got levels: `own` with the datasets of
-/// `paths` out of `new`, which describes the image with all levels. All else stays as it is. `None`
-/// if `own` describes no such image.
+/// Puts the datasets of `paths` out of `new` into the image of OME-Zarr that `own` describes. `new`
+/// describes it with all levels; all else of `own` stays as it is. `None` if it has no such image.
 ///
 /// ```
 /// use rechunk_image::with_levels;
@@ -93,6 +94,7 @@ pub fn with_levels(
     let is_added = |dataset: &Value| {
         dataset.get("path").and_then(Value::as_str).is_some_and(|path| paths.contains(&path))
     };
+    datasets.retain(|dataset| !is_added(dataset)); // an interrupted run may have put some in
     for mut dataset in added.into_iter().filter(is_added) {
         if rank.is_some() {
             without(&mut dataset, &for_all);

@@ -41,14 +41,14 @@ impl Convention {
             }
             Self::Spatial => ("spatial", "spatial", "Spatial coordinate information"),
             Self::Proj => {
-                ("geo-proj", "proj:", "Coordinate reference system information for geospatial data")
+                ("proj", "proj", "Coordinate reference system information for geospatial data")
             }
         };
         let raw = "https://raw.githubusercontent.com/zarr-conventions";
         json!({
-            "schema_url": format!("{raw}/{repository}/refs/tags/v1/schema.json"),
+            "schema_url": format!("{raw}/{repository}/refs/tags/v0.1/schema.json"),
             "spec_url": format!(
-                "https://github.com/zarr-conventions/{repository}/blob/v1/README.md"
+                "https://github.com/zarr-conventions/{repository}/blob/v0.1/README.md"
             ),
             "uuid": self.uuid(),
             "name": name,

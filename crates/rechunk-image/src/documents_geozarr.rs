@@ -1,4 +1,4 @@
-//! Attributes of the Zarr conventions `multiscales`, `spatial` and `proj`, version 1.
+//! Attributes of the Zarr conventions `multiscales`, `spatial` and `proj`, version 0.1.
 
 use serde_json::{Map, Value, json};
 

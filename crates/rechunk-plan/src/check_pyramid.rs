@@ -17,7 +17,10 @@ impl Plan {
         let rank = work.extent.len();
         for level in &work.levels {
             let array = self.array(level.array);
-            if level.factors.len() != rank || level.factors.contains(&0) || array.shape != level.shape {
+            if level.factors.len() != rank
+                || level.factors.contains(&0)
+                || array.shape != level.shape
+            {
                 return Err("a level of its pyramid is not its array");
             }
         }

@@ -2,7 +2,9 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::{ApplyWork, ArrayId, ArrayRole, Kernel, Plan, PlanArray, PyramidWork, Stage, Unit, Way};
+use crate::{
+    ApplyWork, ArrayId, ArrayRole, Kernel, Plan, PlanArray, PyramidWork, Stage, Unit, Way,
+};
 
 /// Form of the text that is hashed. It is that of version 2 of the plan, so that a run of a program
 /// of that version can be gone on with: raise it only where the same fields decide other objects.

@@ -96,16 +96,15 @@ fn key(step: &Region, levels: &[StepLevel]) -> Vec<u64> {
 
 /// The most that a task holds of each level while it takes its steps; of one with very many steps,
 /// a bound.
-pub fn held_of(
-    tile: &Region,
-    step: &[u64],
-    levels: &[StepLevel],
-) -> Result<Vec<Held>, GridError> {
-    let count = product(tile.shape.iter().zip(step).map(|(&tile, &step)| tile.div_ceil(step.max(1))));
+pub fn held_of(tile: &Region, step: &[u64], levels: &[StepLevel]) -> Result<Vec<Held>, GridError> {
+    let count =
+        product(tile.shape.iter().zip(step).map(|(&tile, &step)| tile.div_ceil(step.max(1))));
     if count > STEPS_MAX {
         let all = |level: &StepLevel, unit: &[u64]| {
             let cells = cells_of(tile, &level.factors);
-            product(cells.shape.iter().zip(unit).map(|(&cells, &unit)| cells.div_ceil(unit.max(1)) + 1))
+            product(
+                cells.shape.iter().zip(unit).map(|(&cells, &unit)| cells.div_ceil(unit.max(1)) + 1),
+            )
         };
         let bound = |level: &StepLevel| Held {
             chunks: all(level, &level.chunk),

@@ -239,7 +239,12 @@ pub fn cells_of(elements: &Region, factors: &[u64]) -> Region {
 mod tests {
     use super::*;
 
-    fn work(factors: &[&[u64]], shapes: &[&[u64]], extent: &[u64], from: LevelsFrom) -> PyramidWork {
+    fn work(
+        factors: &[&[u64]],
+        shapes: &[&[u64]],
+        extent: &[u64],
+        from: LevelsFrom,
+    ) -> PyramidWork {
         let levels = factors.iter().zip(shapes).map(|(factors, shape)| PyramidLevel {
             array: ArrayId(0),
             factors: factors.to_vec(),

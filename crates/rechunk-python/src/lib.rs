@@ -17,6 +17,8 @@ mod open_calls;
 mod options;
 mod plan;
 mod progress;
+mod pyramid;
+mod pyramid_request;
 mod remedy;
 mod request;
 mod runtime;
@@ -46,6 +48,8 @@ mod _rechunk {
     use crate::elements::Elements;
     #[pymodule_export]
     use crate::plan::Job;
+    #[pymodule_export]
+    use crate::pyramid::pyramid;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -216,6 +216,14 @@ impl Options {
         }
     }
 
+    /// Several lists, each in words: a list of them; a text or a `dict` is one entry.
+    pub(crate) fn lists(&mut self, name: &'static str) -> Option<Vec<String>> {
+        Some(match self.take(name)? {
+            Value::List(values) => values.iter().map(Value::words).collect(),
+            value @ (Value::Flag(_) | Value::Word(_) | Value::Map(_)) => vec![value.words()],
+        })
+    }
+
     /// Several texts with settings, `VALUE;key=VALUE`: a text, a `dict` with `main` for the first
     /// value, or a list of such.
     pub(crate) fn settings(&mut self, name: &'static str, main: &str) -> Vec<String> {

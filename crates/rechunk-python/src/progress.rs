@@ -34,6 +34,7 @@ impl Observer for Noted {
             Event::ArrayStarted { path, number, arrays, .. } => {
                 state.array = Some(path.clone());
                 (state.array_number, state.arrays) = (*number, *arrays);
+                state.stage.clear(); // it may have none: of a pyramid, the first writes all
             }
             Event::StageStarted { stage, name, tasks, tasks_done, bytes_total, bytes_done } => {
                 state.stage.clone_from(name);

@@ -22,8 +22,7 @@ pub(crate) fn copy(
     request.format = options.choice("format", Format::from_name, FORMATS)?;
     let open = open_options(options)?;
     (request.axes, request.raw, request.source_format) = (open.axes, open.raw, open.source_format);
-    let sign = |text: &str| [".", "/"].contains(&text).then(|| text.chars().next()).flatten();
-    request.separator = options.choice("separator", sign, "'.', '/'")?;
+    request.separator = separator(options)?;
     request.n5_version = options.text("n5_version");
     request.write_empty = options
         .choice("write_empty", WriteEmpty::from_name, "auto, always, never")?
@@ -39,6 +38,12 @@ pub(crate) fn copy(
     request.trust = patterns("trust", options)?;
     request.codec = options.parsed("codec")?;
     Ok((request, selection(options)?))
+}
+
+/// Sign between the numbers in the names of chunks.
+pub(crate) fn separator(options: &mut Options) -> Result<Option<char>, Error> {
+    let sign = |text: &str| [".", "/"].contains(&text).then(|| text.chars().next()).flatten();
+    options.choice("separator", sign, "'.', '/'")
 }
 
 /// Options of planning.

@@ -20,6 +20,7 @@ MODULES = [
     "rechunk.functions",
     "rechunk.locations",
     "rechunk.planned",
+    "rechunk.pyramids",
     "rechunk.rechunking",
 ]
 

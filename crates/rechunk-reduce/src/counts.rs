@@ -6,7 +6,7 @@ use crate::cells::Cells;
 use crate::error::ReduceError;
 use crate::kernel::check_length;
 
-/// How many elements each cell has.
+/// Numbers of elements of cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Counts<'a> {
     /// Elements along each axis, for each cell along it, slowest axis first: the product is the

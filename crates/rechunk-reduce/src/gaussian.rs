@@ -14,11 +14,11 @@ use crate::window::GaussianWindow;
 /// Gaussian.
 ///
 /// `input` has the extents of the window's axes, `output` its cells. The Gaussian is separable.
-/// Along an axis of factor f > 1 it is centred (f - 1) / 2 elements after the first of the cell, its
-/// standard deviation is √(f² - 1) / (2 √(2 ln 2)) elements (Cardoso et al., "Scale factor point
-/// spread function matching: beyond aliasing in image resampling", MICCAI 2015), and elements up to
-/// [`Method::halo`] from the cell count; along an axis of factor 1, one element does. Weights are
-/// normalised over the elements that exist.
+/// Along an axis of factor f > 1 it is centred (f - 1) / 2 elements after the first of the cell,
+/// its standard deviation is √(f² - 1) / (2 √(2 ln 2)) elements (Cardoso et al., "Scale factor
+/// point spread function matching: beyond aliasing in image resampling", MICCAI 2015), and elements
+/// up to [`Method::halo`] from the cell count; along an axis of factor 1, one element does. Weights
+/// are normalised over the elements that exist.
 ///
 /// Works in 64-bit floats, and needs memory for 8 bytes per element of the input, divided by the
 /// last factor above 1. Integers are rounded by `rounding`. Equal elements make equal results
@@ -33,7 +33,7 @@ use crate::window::GaussianWindow;
 /// let window = GaussianWindow::whole(&[7], &[2]);
 /// let mut output = [0; 4];
 /// gaussian(Rounding::HalfAway, DataType::Uint8, &input, &window, &mut output)?;
-/// assert_eq!(output, [0, 2, 98, 100]);
+/// assert_eq!(output, [0, 7, 93, 100]);
 /// # Ok::<(), rechunk_reduce::ReduceError>(())
 /// ```
 pub fn gaussian(

@@ -1,9 +1,9 @@
 //! Reduces boxes of elements to fewer, for arrays in several resolutions. Pure.
 //!
 //! A *box* is a byte buffer of `shape` elements: native byte order, C order without gaps, of any
-//! alignment. A *cell* has `factors` elements along the axes; cells are anchored at the start of the
-//! box, and a cell that the end of the box cuts has the elements that exist. A reduction makes one
-//! element of each cell: its output has `shape / factors` elements, rounded up.
+//! alignment. A *cell* has `factors` elements along the axes; cells are anchored at the start of
+//! the box, and a cell that the end of the box cuts has the elements that exist. A reduction makes
+//! one element of each cell: its output has `shape / factors` elements, rounded up.
 //!
 //! [`reduce`] computes one level. The means of several levels are rounded once each, however many
 //! levels are above: [`sum_cells`] and [`fold_cells`] hand on exact sums, [`round_sums`] divides
@@ -16,6 +16,7 @@ mod counts;
 mod element;
 mod error;
 mod extremes;
+mod floats;
 mod fold;
 mod gaussian;
 mod item;

@@ -54,10 +54,10 @@ pub fn sum_cells_masked(
 ///
 /// let (input, mask) = ([1, 2, 3, 4, 5, 6_u8], [1, 1, 0, 1, 0, 0]);
 /// let (mut output, mut presence) = ([0; 3], [0; 3]);
-/// let (method, rounding, data_type) = (Method::Mean, Rounding::Down, DataType::Uint8);
-/// let (shape, factors, fill) = ([6], [2], [255]);
+/// let (rounding, data_type, fill) = (Rounding::Down, DataType::Uint8, [255]);
 /// reduce_masked(
-///     method, rounding, data_type, &input, &mask, &shape, &factors, &fill, &mut output, &mut presence,
+///     Method::Mean, rounding, data_type, &input, &mask, &[6], &[2], &fill, &mut output,
+///     &mut presence,
 /// )?;
 /// assert_eq!((output, presence), ([1, 4, 255], [1, 1, 0]));
 /// # Ok::<(), rechunk_reduce::ReduceError>(())

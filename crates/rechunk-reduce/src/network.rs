@@ -1,8 +1,7 @@
 //! Networks that find the middle of few values: the same comparisons whatever the values, so that
 //! many cells are sorted at once.
 
-/// The comparisons after which the lower middle of `count` values is at its place: each leaves
-/// the lesser of two values at the first place, the other at the second.
+/// The comparisons after which the lower middle of `count` values is at its place.
 ///
 /// A [`sorting_network`] without the comparisons that do not reach the middle.
 pub(crate) fn median_network(count: usize) -> Vec<(usize, usize)> {
@@ -23,7 +22,7 @@ pub(crate) fn median_network(count: usize) -> Vec<(usize, usize)> {
     kept
 }
 
-/// The comparisons that sort `count` values.
+/// The comparisons that sort `count` values: each leaves the lesser of two at the first place.
 ///
 /// Batcher's merge exchange (Knuth, "The art of computer programming", volume 3, algorithm 5.2.2M).
 pub(crate) fn sorting_network(count: usize) -> Vec<(usize, usize)> {

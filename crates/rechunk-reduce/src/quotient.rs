@@ -2,7 +2,7 @@
 
 use std::ops::{Add, BitAnd, Shr};
 
-use crate::element::{Half, Nearest};
+use crate::floats::{Half, Nearest};
 use crate::fold::Fold;
 use crate::item::Item;
 use crate::method::Rounding;

@@ -15,8 +15,8 @@ pub struct GaussianAxis {
 
 /// Place of cells in a box that has elements around them.
 ///
-/// Before the first cell and after the last, the box has [`Method::halo`] elements, or those up to
-/// the border of the array; more are not looked at.
+/// Before the first cell and after the last, the box has [`Method::halo`](crate::Method::halo)
+/// elements, or those up to the border of the array; more are not looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GaussianWindow {
     /// The axes, slowest first.

@@ -1,8 +1,8 @@
 //! Description of an array or a group as text.
 
 use rechunk::{
-    AccessCost, ArrayInfo, GroupInfo, Info, KeyCount, Member, MemberArray, MemberKind, OthersInfo,
-    SizeBin, format_byte_size, format_shape,
+    AccessCost, ArrayInfo, GroupInfo, ImageInfo, Info, KeyCount, Member, MemberArray, MemberKind,
+    OthersInfo, SizeBin, format_byte_size, format_shape,
 };
 
 use super::harmless::{harmless, harmless_line};
@@ -183,6 +183,40 @@ fn times(read: &AccessCost) -> String {
     number(read.decoded_bytes.saturating_add(half) / read.wanted_bytes.max(1))
 }
 
+/// The levels of an image, and what is wrong with them.
+fn image_lines(image: &ImageInfo) -> Vec<String> {
+    let labels = if image.is_label { ", labels" } else { "" };
+    let axes: Vec<String> = image.axes.iter().map(|axis| harmless_line(axis)).collect();
+    let mut text = Lines(Vec::new());
+    text.line("image", &format!("{}{labels}, axes {}", image.dialect, axes.join(", ")));
+    let numbers = |list: &Option<Vec<f64>>| {
+        let texts = list.iter().flatten().map(ToString::to_string);
+        texts.collect::<Vec<_>>().join(", ")
+    };
+    let head = ["level", "shape", "factors", "scale", "translation", "elements as"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    rows.extend(image.levels.iter().map(|level| {
+        let methods = match &level.methods {
+            Some(methods) if methods.is_empty() => "none of ours".to_owned(),
+            Some(methods) => methods.join(", "),
+            None => String::new(),
+        };
+        vec![
+            harmless_line(&level.path),
+            level.shape.as_deref().map_or_else(|| "missing".to_owned(), format_shape),
+            numbers(&level.factors),
+            numbers(&level.scale),
+            numbers(&level.translation),
+            methods,
+        ]
+    }));
+    text.0.push(lay_out(&rows, &[]));
+    text.0.extend(
+        image.problems.iter().map(|problem| format!("  wrong: {}", harmless_line(problem))),
+    );
+    text.0
+}
+
 fn group_text(info: &GroupInfo) -> String {
     let mut lines = Lines(vec![info.location.clone()]);
     let consolidated = if info.consolidated { ", consolidated" } else { "" };
@@ -206,6 +240,9 @@ fn group_text(info: &GroupInfo) -> String {
     }
     lines.archive_comment(info.archive_comment.as_deref());
     lines.attributes(&info.attributes);
+    if let Some(image) = &info.image {
+        lines.0.extend(image_lines(image));
+    }
     if !info.members.is_empty() {
         let head = ["name", "shape", "type", "chunks", "codecs", "size"].map(str::to_owned);
         let rows = std::iter::once(head.to_vec()).chain(info.members.iter().map(row));

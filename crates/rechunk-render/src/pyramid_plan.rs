@@ -1,6 +1,8 @@
 //! The plan of a pyramid: a line for each level, and the passes that write them.
 
-use rechunk::{ResolutionReport, PassReport, PyramidReport, TreeJob, format_byte_size, format_shape};
+use rechunk::{
+    PassReport, PyramidReport, ResolutionReport, TreeJob, format_byte_size, format_shape,
+};
 
 use super::numbers::plural;
 use super::price;
@@ -14,7 +16,9 @@ pub(crate) fn pyramid_text(job: &TreeJob, pyramid: &PyramidReport) -> String {
     let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
     rows.extend(pyramid.levels.iter().map(row));
     if pyramid.levels.iter().all(|level| level.arrays == 1) {
-        rows.iter_mut().for_each(|row| row.truncate(4));
+        for row in &mut rows {
+            row.truncate(4);
+        }
     }
     let estimate = job.estimate();
     let mut lines = vec![

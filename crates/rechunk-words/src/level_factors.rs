@@ -36,15 +36,19 @@ impl OfLevel {
         match self {
             Self::Positional(factors) if factors.len() == rank => Ok(factors.clone()),
             Self::Positional(factors) => Err(refused(
-                format!("`{self}` has {} factors, the image {rank} axes", factors.len()),
-                format!("give one for each of {}, or name them: {}=2", names.join(", "), last(names)),
+                &format!("`{self}` has {} factors, the image {rank} axes", factors.len()),
+                format!(
+                    "give one for each of {}, or name them: {}=2",
+                    names.join(", "),
+                    last(names)
+                ),
             )),
             Self::Named(named) => {
                 let mut factors = vec![1; rank];
                 for (name, factor) in named {
                     let Some(axis) = names.iter().position(|known| known == name) else {
                         let hint = format!("its axes are {}", names.join(", "));
-                        return Err(refused(format!("no axis is named `{name}`"), hint));
+                        return Err(refused(&format!("no axis is named `{name}`"), hint));
                     };
                     factors[axis] = *factor;
                 }
@@ -58,15 +62,15 @@ fn last(names: &[String]) -> &str {
     names.last().map_or("x", String::as_str)
 }
 
-fn refused(message: String, hint: String) -> WordError {
-    WordError { message: format!("factors: {message}"), hint: Some(hint), asked: None }
+fn refused(message: &str, hint: String) -> WordError {
+    WordError { message: message.to_owned(), hint: Some(hint), asked: None }
 }
 
 fn number(text: &str) -> Result<u64, WordError> {
     let factor = text.parse::<u64>().ok().filter(|&factor| factor > 0);
     factor.ok_or_else(|| {
         let hint = "one level is 1,2,2 and two are 1,2,2;1,4,4: factors are against level 0";
-        refused(format!("`{text}` is no factor, which is a number from 1 on"), hint.to_owned())
+        refused(&format!("`{text}` is no factor, which is a number from 1 on"), hint.to_owned())
     })
 }
 
@@ -79,7 +83,7 @@ impl FromStr for OfLevel {
             let named = entries.iter().map(|entry| {
                 let (name, factor) = entry.split_once('=').ok_or_else(|| {
                     let hint = "name all axes of the level or none".to_owned();
-                    refused(format!("`{entry}` has no name"), hint)
+                    refused(&format!("`{entry}` has no name"), hint)
                 })?;
                 Ok((name.trim().to_owned(), number(factor.trim())?))
             });

@@ -85,7 +85,8 @@ pub async fn clean(target: &str, stores: &Stores) -> Result<Cleaned, Error> {
         }
         if let Some(tree) = &tree {
             check_not_between(target, tree, &work, stores).await?;
-            if tree.is_given_up() {
+            // One array of a pyramid writes the chunks of all.
+            if tree.is_given_up() || tree.request().pyramid.is_some() {
                 // A kill has kept --overwrite from that: what looks complete there may not be.
                 let begun = open_target(target, stores)?;
                 let removed = Box::pin(remove_begun(target, tree, &begun, &work, stores));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rechunk_format::{FormatError, ShardFormat};
 use rechunk_grid::ArraySpec;
-use rechunk_store::{Role, Store};
+use rechunk_store::{Role, Store, Stores};
 use rechunk_zarr::{Consolidated, ConsolidatedKind, GroupMetadata};
 use serde::Serialize;
 
@@ -14,6 +14,7 @@ use crate::consolidated;
 use crate::dimension_names::GroupNames;
 use crate::formats::two_documents;
 use crate::formats::{Documents, Format, Metadata, Node, Wanted};
+use crate::image_info::{ImageInfo, image_info};
 use crate::info::no_such_access;
 use crate::open::{OpenOptions, left_out};
 use crate::others::{self, OthersInfo};
@@ -36,6 +37,9 @@ pub struct GroupInfo {
     pub archive_comment: Option<String>,
     /// User attributes.
     pub attributes: serde_json::Value,
+    /// The image in several resolutions that it describes; absent where it describes none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image: Option<ImageInfo>,
     /// Every array and group below it, by path.
     pub members: Vec<Member>,
     /// There are more than were looked at.
@@ -101,7 +105,7 @@ pub(crate) async fn group_info(
     store: &Store,
     documents: &Documents,
     format: Format,
-    options: &OpenOptions,
+    (options, stores): (&OpenOptions, &Stores),
     access: &[Access],
 ) -> Result<GroupInfo, Error> {
     let failed = |source| Error::source_metadata(location, source);
@@ -118,6 +122,13 @@ pub(crate) async fn group_info(
     let mut hints = hints.map_err(|source| Error::source_store(location, source))?;
     hints.extend(left_out(location, store).await?);
     let others = other_files(&reads, store, &members).await?;
+    // Elements are compared where nobody waits for them.
+    let read_by = (!store.answers_late()).then_some(stores);
+    let shape_of = |path: &str| {
+        let member = members.iter().find(|member| member.path == path)?;
+        if let MemberKind::Array(array) = &member.kind { Some(array.shape.clone()) } else { None }
+    };
+    let image = image_info(location, &root, shape_of, (options, read_by)).await?;
     let (location, format) = (location.to_owned(), format.name().to_owned());
     let archive_comment = store.archive_comment().await;
     Ok(GroupInfo {
@@ -126,6 +137,7 @@ pub(crate) async fn group_info(
         consolidated,
         archive_comment,
         attributes,
+        image,
         members,
         truncated,
         hints,

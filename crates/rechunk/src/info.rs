@@ -149,7 +149,7 @@ pub async fn info(
             array_info(&open, access, &store).await.map(Box::new).map(Info::Array)
         }
         Opened::Group(documents, format) => {
-            group_info(location, &store, &documents, format, options, access)
+            group_info(location, &store, &documents, format, (options, stores), access)
                 .await
                 .map(Box::new)
                 .map(Info::Group)

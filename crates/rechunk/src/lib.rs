@@ -114,6 +114,7 @@ mod group;
 mod growth;
 mod gzip_file;
 mod image_above;
+mod image_info;
 mod info;
 mod intermediate;
 mod job;
@@ -184,6 +185,7 @@ pub use error::Error;
 pub use formats::{Format, Metadata, RawFile};
 pub use group::{GroupInfo, Member, MemberArray, MemberKind};
 pub use growth::Growth;
+pub use image_info::{ImageInfo, ImageLevel};
 pub use info::{ArrayInfo, Info, KeyCount, info};
 pub use job::Job;
 pub use missing_report::MissingReport;
@@ -233,8 +235,9 @@ pub use rechunk_reduce::{Method as ReduceMethod, Rounding};
 pub use rechunk_store::{Meter, RoleTraffic, StoreError, StoreOptions, Stores, Traffic, is_remote};
 pub use rechunk_words::{
     ArrayRule, Asked, Cast, ChunkSpec, CodecSpec, Extent, JOB_FILE_BYTES_MAX, JobEntry, JobFault,
-    JobNode, JobSyntax, JobValue, LengthUnit, LevelFactors, MaxMissing, PathPattern, PhysicalRegion, Position,
-    RULE_SETTINGS, RegionSpec, ShardSpec, Share, Slice, SpanUnit, TimeSpan, VoxelAxis, WordError,
-    format_byte_size, parse_byte_size, parse_duration, parse_job_file,
+    JobNode, JobSyntax, JobValue, LengthUnit, LevelFactors, MaxMissing, PathPattern,
+    PhysicalRegion, Position, RULE_SETTINGS, RegionSpec, ShardSpec, Share, Slice, SpanUnit,
+    TimeSpan, VoxelAxis, WordError, format_byte_size, parse_byte_size, parse_duration,
+    parse_job_file,
 };
 pub use tokio_util::sync::CancellationToken;

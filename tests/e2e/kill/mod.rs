@@ -7,6 +7,7 @@
 //! has to break a test here.
 
 mod job;
+mod pyramid;
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;

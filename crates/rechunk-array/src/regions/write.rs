@@ -66,9 +66,10 @@ impl Array {
         Ok(())
     }
 
-    /// Writes chunk `index` from `elements`: those of it that lie in the array, in C order and native
-    /// byte order. Where chunks lie in shards it goes into `shard`, which is the writer of its own.
-    /// Returns false if it holds only the fill value and is left out; one that is there then stays.
+    /// Writes chunk `index` from `elements`: those of it that lie in the array, in C order and
+    /// native byte order. Where chunks lie in shards it goes into `shard`, which is the writer of
+    /// its own. Returns false if it holds only the fill value and is left out; one that is there
+    /// then stays.
     pub async fn write_whole_chunk(
         &self,
         index: &[u64],

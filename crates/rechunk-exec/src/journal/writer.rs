@@ -60,7 +60,11 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// A writer for a run whose stage `s` writes to `stores[s]`, and the end to put marks in at.
-    pub(crate) fn new(log: Log, stores: Vec<Vec<Store>>, observer: Arc<dyn Observer>) -> (Self, Marks) {
+    pub(crate) fn new(
+        log: Log,
+        stores: Vec<Vec<Store>>,
+        observer: Arc<dyn Observer>,
+    ) -> (Self, Marks) {
         let (sender, receiver) = mpsc::unbounded_channel();
         (Self { receiver, log, stores, observer }, Marks { sender })
     }

@@ -3,12 +3,11 @@
 //! A block ends with the CRC32C of its place and its bytes, as pieces of a copy do.
 
 use bytes::Bytes;
-use rechunk_grid::Region;
+use rechunk_grid::{ChunkGrid, Region};
 use rechunk_kernel::wide;
 use rechunk_plan::{PIECE_CHECKSUM_BYTES, cells_of};
 use rechunk_store::Role;
 
-use super::read::block_grid;
 use super::stage::PyramidStage;
 use crate::fill::piece_checksum::Sum;
 use crate::stage::piece_place::{PiecePlace, intermediate_key};
@@ -79,7 +78,8 @@ pub(super) async fn read(
     let plan = &stage.run.execution.plan;
     let before = stage.number.saturating_sub(1);
     let block = &stage.stage().input(plan).chunk;
-    let grid = block_grid(&stage.work().cells(level), block)?;
+    let cells = stage.work().cells(level);
+    let grid = ChunkGrid::new(&cells, block).map_err(Fault::Grid)?;
     let mut bytes = stage.spare.take(region.elements(), item_bytes)?;
     let all = Frame::of_region(region, item_bytes)?;
     let mut stored = Vec::new();

@@ -15,7 +15,9 @@ pub(crate) fn check(execution: &Execution, work: &PyramidWork) -> Result<(), Fau
     if source.shape != plan.source().shape {
         return refuse("its source has another shape");
     }
-    work.method.check(source.data_type).map_err(|error| Fault::Plan { reason: error.to_string() })?;
+    work.method
+        .check(source.data_type)
+        .map_err(|error| Fault::Plan { reason: error.to_string() })?;
     for (number, (level, arrays)) in work.levels.iter().zip(&execution.levels).enumerate() {
         let planned = plan.array(level.array);
         let split = arrays.split_axes;

@@ -27,7 +27,7 @@ pub(super) struct LevelResult {
 pub(super) struct Results {
     /// Of each level of the pass, finest first.
     pub levels: Vec<LevelResult>,
-    /// What is left for the next pass, if it is to get something.
+    /// Results for the next pass, if it is to get some.
     pub left: Option<Left>,
     /// A chunk of the input is stored.
     pub is_found: bool,
@@ -52,13 +52,14 @@ enum Form {
 struct Step<'a> {
     stage: &'a PyramidStage,
     /// The elements of the step.
-    step: Region,
-    /// What was read: the step, with the halo around it.
+    own: Region,
+    /// The elements that were read: of the step and of the halo around it.
     input: Data,
     /// Levels of which others are made, by number.
     made: Vec<Option<Data>>,
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
 fn fault(error: ReduceError) -> Fault {
     Fault::Plan { reason: format!("its levels cannot be computed: {error}") }
 }
@@ -70,7 +71,7 @@ pub(super) fn compute(stage: &PyramidStage, window: Window) -> Result<Results, F
     let form = if stage.reads_sums() { Form::Sums(bytes, None) } else { Form::Values(bytes, mask) };
     let input = Data { region, form };
     let made = (0..pass.end).map(|_| None).collect();
-    let mut of = Step { stage, step, input, made };
+    let mut of = Step { stage, own: step, input, made };
     let mut levels = Vec::with_capacity(stage.levels.len());
     for level in pass.first..pass.end {
         let (cells, values) = of.level(level)?;
@@ -91,7 +92,8 @@ impl Step<'_> {
     fn parent(&self, level: usize) -> (&Data, Vec<u64>) {
         let own = &self.work().levels[level].factors;
         let parent = self.work().parent(level);
-        if let Some((number, data)) = parent.and_then(|at| Some((at, self.made.get(at)?.as_ref()?))) {
+        if let Some((number, data)) = parent.and_then(|at| Some((at, self.made.get(at)?.as_ref()?)))
+        {
             return (data, ratio(own, &self.work().levels[number].factors));
         }
         (&self.input, self.work().relative(self.stage.number, level))
@@ -111,7 +113,7 @@ impl Step<'_> {
         if let Form::Values(..) = &self.input.form
             && is_whole
         {
-            return Ok((self.step.clone(), self.elements()?));
+            return Ok((self.own.clone(), self.elements()?));
         }
         let (method, from) = (self.work().method, self.work().from);
         if method == Method::Gaussian {
@@ -137,10 +139,10 @@ impl Step<'_> {
     /// The elements of the step.
     fn elements(&self) -> Result<Vec<u8>, Fault> {
         let Form::Values(bytes, _) = &self.input.form else { return Err(no_elements()) };
-        if self.input.region == self.step {
+        if self.input.region == self.own {
             return Ok(bytes.clone());
         }
-        part(&self.input.region, bytes, &self.step, self.stage.item_bytes)
+        part(&self.input.region, bytes, &self.own, self.stage.item_bytes)
     }
 
     /// The level is the input of the pass.
@@ -153,11 +155,11 @@ impl Step<'_> {
 
     fn gaussian(&self, factors: &[u64]) -> Result<(Region, Vec<u8>), Fault> {
         let Form::Values(bytes, _) = &self.input.form else { return Err(no_elements()) };
-        let cells = cells_of(&self.step, factors);
+        let cells = cells_of(&self.own, factors);
         let region = &self.input.region;
         let axes = (0..cells.rank()).map(|axis| GaussianAxis {
             extent: region.shape[axis],
-            start: self.step.start[axis] - region.start[axis],
+            start: self.own.start[axis] - region.start[axis],
             cells: cells.shape[axis],
             factor: factors[axis],
         });
@@ -193,8 +195,8 @@ impl Step<'_> {
         Ok(Data { region: cells, form: Form::Values(values, Some(there)) })
     }
 
-    /// Sums the elements of the cells of a level; first those of the finer ones that it follows
-    /// from, so that sums of floats are the same bits in all plans.
+    /// Sums the elements of the cells of a level. Those of the finer levels that it follows from
+    /// come first, so that sums of floats are the same bits in all plans.
     fn sum(&mut self, level: usize) -> Result<(), Fault> {
         if self.made[level].is_some() {
             return Ok(());
@@ -241,7 +243,8 @@ impl Step<'_> {
         };
         let mut values = vec![0; buffer_bytes(region.elements(), self.stage.item_bytes)?];
         let axes = || {
-            let counts = |axis| self.work().counts(level, axis, region.start[axis], region.shape[axis]);
+            let counts =
+                |axis| self.work().counts(level, axis, region.start[axis], region.shape[axis]);
             (0..region.rank()).map(counts).collect()
         };
         let counts = counts.as_ref().map_or_else(|| Counts::Axes(axes()), |own| Counts::Each(own));

@@ -105,10 +105,17 @@ impl Filling {
     }
 
     /// Cuts a chunk out of the elements of `cells`.
-    pub(super) fn cut(&self, index: &[u64], cells: &Region, values: &[u8]) -> Result<Vec<u8>, Fault> {
+    pub(super) fn cut(
+        &self,
+        index: &[u64],
+        cells: &Region,
+        values: &[u8],
+    ) -> Result<Vec<u8>, Fault> {
         let region = self.grid.region(index);
-        let (all, own) =
-            (Frame::of_region(cells, self.item_bytes)?, Frame::of_region(&region, self.item_bytes)?);
+        let (all, own) = (
+            Frame::of_region(cells, self.item_bytes)?,
+            Frame::of_region(&region, self.item_bytes)?,
+        );
         let mut bytes = vec![0; own.bytes];
         frame::copy(self.item_bytes, &region, (values, &all), (&mut bytes, &own), 1)?;
         Ok(bytes)

@@ -20,7 +20,11 @@ impl LevelArrays {
 
     /// The array of a chunk of a level of `shape`, and the index that it has there. Along axes that
     /// are split off, chunks are of one element.
-    pub(super) fn place<'a>(&'a self, shape: &[u64], index: &[u64]) -> Option<(&'a Array, Vec<u64>)> {
+    pub(super) fn place<'a>(
+        &'a self,
+        shape: &[u64],
+        index: &[u64],
+    ) -> Option<(&'a Array, Vec<u64>)> {
         let (of, own) = index.split_at_checked(self.split_axes)?;
         let split = shape.get(..self.split_axes)?;
         let number = if split.is_empty() { 0 } else { Region::whole(split).ordinal(of) };

@@ -4,8 +4,8 @@
 //! step, in an order in which chunks of coarse levels are filled one after the other: each step is
 //! read once, reduced to the cells of all levels of its pass, and chunks that are complete go out.
 //! Where a level is too coarse for tasks of its own, a pass leaves blocks of results that are not
-//! rounded, which the next pass reads. Tasks are numbered, marked and resumed as those of a copy, and
-//! take their memory from the same gate.
+//! rounded, which the next pass reads. Tasks are numbered, marked and resumed as those of a copy,
+//! and take their memory from the same gate.
 
 mod blocks;
 pub(crate) mod check;

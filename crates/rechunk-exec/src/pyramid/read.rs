@@ -1,7 +1,7 @@
 //! Reads the box of a step.
 
 use rechunk_array::{Array, RegionOptions, RegionRead};
-use rechunk_grid::{ChunkGrid, Region};
+use rechunk_grid::Region;
 use rechunk_plan::{MissingCells, PassInput};
 
 use super::blocks;
@@ -127,9 +127,4 @@ async fn of_level(
 
 pub(super) fn no_array(level: usize) -> Fault {
     Fault::Plan { reason: format!("its level {level} has too few arrays") }
-}
-
-/// Grid of the blocks of level `level`, each what a task of the pass before has left.
-pub(super) fn block_grid(shape: &[u64], block: &[u64]) -> Result<ChunkGrid, Fault> {
-    ChunkGrid::new(shape, block).map_err(Fault::Grid)
 }

@@ -43,11 +43,7 @@ pub(crate) struct PyramidStage {
 }
 
 impl PyramidStage {
-    pub(crate) fn new(
-        run: Arc<RunContext>,
-        number: usize,
-        cpu: CpuPool,
-    ) -> Result<Self, Fault> {
+    pub(crate) fn new(run: Arc<RunContext>, number: usize, cpu: CpuPool) -> Result<Self, Fault> {
         let execution = &run.execution;
         let missing = || Fault::Plan { reason: "it writes levels, and has no pyramid".to_owned() };
         let work = Arc::new(*execution.plan.pyramid.clone().ok_or_else(missing)?);
@@ -162,7 +158,7 @@ impl PyramidStage {
 /// Stores that the tasks of a pyramid read and write.
 fn stores(run: &RunContext) -> impl Iterator<Item = &Store> {
     let execution = &run.execution;
-    let levels = execution.levels.iter().flat_map(|level| level.arrays.first());
+    let levels = execution.levels.iter().filter_map(|level| level.arrays.first());
     let arrays = levels.chain([&execution.source, execution.sink.array()]);
     arrays.map(Array::store).chain(&execution.intermediate)
 }

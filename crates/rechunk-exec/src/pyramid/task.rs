@@ -15,8 +15,7 @@ use crate::Fault;
 /// Runs task `number`.
 pub(super) async fn run(stage: Arc<PyramidStage>, number: u64) -> Result<(), Fault> {
     let tile = stage.geometry.tile(number);
-    let steps =
-        pyramid_steps(&tile, stage.stage().filled(), &stage.levels).map_err(Fault::Grid)?;
+    let steps = pyramid_steps(&tile, stage.stage().filled(), &stage.levels).map_err(Fault::Grid)?;
     let first = stage.pass().first;
     let levels = stage.levels.iter().enumerate();
     let fillings = levels.map(|(at, level)| Filling::new(level, first + at, stage.item_bytes));

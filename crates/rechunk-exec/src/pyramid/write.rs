@@ -13,8 +13,8 @@ use crate::units::frame::{self, Frame};
 use crate::windows::read::region_fault;
 use crate::{Fault, Sink};
 
-/// Adds the cells of a step to their level, and writes the chunks and shards that are complete, or
-/// compares them with those that are there.
+/// Adds the cells of a step to their level. Chunks and shards that are complete are written, or
+/// compared with those that are there.
 pub(super) async fn out(
     stage: &PyramidStage,
     filling: &mut Filling,
@@ -37,9 +37,7 @@ pub(super) async fn out(
     }
     let of = (&*filling, &cells, &*values);
     let written = stream::iter(complete.into_iter().map(Ok::<_, Fault>));
-    written
-        .try_for_each_concurrent(stage.writes_at_once, |chunk| one(stage, of, chunk))
-        .await?;
+    written.try_for_each_concurrent(stage.writes_at_once, |chunk| one(stage, of, chunk)).await?;
     for shard in ended {
         let Some(open) = filling.shards.get_mut(&shard) else { continue };
         open.left = open.left.saturating_sub(1);

@@ -13,7 +13,8 @@ fn a_pyramid_is_written_as_the_conventions_show_it() {
         (&[1.0, -10.0, 10.0], &[0.0, 4_999_995.0, 500_005.0]),
         &[&[1, 1, 1], &[1, 2, 2], &[1, 4, 4]],
     );
-    image.carried = object(&json!({"proj:code": "EPSG:32633", "own": 1, "spatial:transform": [1]})).clone();
+    image.carried =
+        object(&json!({"proj:code": "EPSG:32633", "own": 1, "spatial:transform": [1]})).clone();
     let documents = documents(&image, Dialect::GeoZarr).unwrap();
     let group = &documents.group;
     let entry = |size: f64, shape: u64| {
@@ -44,7 +45,9 @@ fn a_pyramid_is_written_as_the_conventions_show_it() {
     assert_eq!(group["own"], 1);
     assert!(group.get("spatial:transform").is_none());
     let names = group["zarr_conventions"].as_array().unwrap().iter().map(|entry| &entry["name"]);
-    assert_eq!(names.collect::<Vec<_>>(), ["multiscales", "spatial", "proj:"]);
+    assert_eq!(names.collect::<Vec<_>>(), ["multiscales", "spatial", "proj"]);
+    let spec = "https://github.com/zarr-conventions/spatial/blob/v0.1/README.md";
+    assert_eq!(group["zarr_conventions"][1]["spec_url"], spec);
     assert_eq!(documents.levels[2]["spatial:shape"], json!([300, 300]));
     assert_eq!(documents.levels[2]["proj:code"], "EPSG:32633");
 

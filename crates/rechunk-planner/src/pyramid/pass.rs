@@ -1,14 +1,15 @@
 //! A pass of a pyramid: its tile, its steps, its memory and its traffic.
 
-use rechunk_plan::count::{cells, lcm_capped};
+use rechunk_plan::count::cells;
 use rechunk_plan::{
-    ArrayId, Estimate, Figures, Kernel, Levels, Parallel, PassInput, PyramidPass, Stage,
-    StageInput, StageOutput, StepLevel, Unit, price, priced, ratio,
+    ArrayId, Estimate, Figures, Kernel, Levels, Parallel, PassInput, Stage, StageInput,
+    StageOutput, Unit, price, priced,
 };
 
-use super::sizes::{CHUNKS_AT_ONCE, Sizes, Way, bytes_of};
+use super::geometry::{Geometry, PassRequest, blocks, bytes_of};
+use super::request::PyramidPlanRequest;
+use super::sizes::{CHUNKS_AT_ONCE, Sizes, Way};
 use super::traffic::traffic;
-use super::{PyramidPlanRequest, Staged};
 
 /// Bytes of the elements of a step that tasks aim at: enough for the chunks of one level below.
 const STEP_BYTES: u64 = 16 << 20;
@@ -19,122 +20,16 @@ const ALIKE: f64 = 0.02;
 /// Tasks from which their size does not matter.
 const TASKS_ENOUGH: u64 = 16;
 
-/// Request for a pass.
-pub(super) struct PassRequest<'a> {
-    pub asked: &'a PyramidPlanRequest<'a>,
-    pub pass: &'a PyramidPass,
-    /// Shape of a block of the input, where the pass reads blocks.
-    pub block: Option<&'a [u64]>,
-    pub fixed_bytes: u64,
-}
-
-/// The pass as its tasks see it, in elements of its input.
-pub(super) struct Geometry {
-    /// Shape of its domain.
-    pub domain: Vec<u64>,
-    /// Levels that it writes.
-    pub levels: Vec<StepLevel>,
-    /// Shape of what is read at once.
-    pub chunk: Vec<u64>,
-    /// Elements beyond a step that are read with it.
-    pub halo: Vec<u64>,
-    /// Source elements of an element.
-    pub factors: Vec<u64>,
-    /// Bytes of an element.
-    pub item_bytes: u64,
-}
-
-impl Geometry {
-    fn new(request: &PassRequest<'_>) -> Self {
-        let (asked, pass) = (request.asked, request.pass);
-        let levels = asked.plan_levels();
-        let side = &asked.request.source;
-        let (factors, chunk, item_bytes) = match pass.input {
-            PassInput::Source => (
-                vec![1; asked.request.shape.len()],
-                side.chunk_shape.clone(),
-                asked.request.item_bytes,
-            ),
-            PassInput::Blocks(level) => (
-                levels[level].factors.clone(),
-                request.block.unwrap_or_default().to_vec(),
-                asked.block_item_bytes(),
-            ),
-            PassInput::Level(level) => (
-                levels[level].factors.clone(),
-                asked.levels[level].side.chunk_shape.clone(),
-                asked.request.item_bytes,
-            ),
-        };
-        let domain = match pass.input {
-            PassInput::Source => asked.extent(),
-            PassInput::Blocks(_) => {
-                let axes = asked.extent().into_iter().zip(&factors);
-                axes.map(|(extent, factor)| extent.div_ceil(*factor)).collect()
-            }
-            PassInput::Level(level) => levels[level].shape.clone(),
-        };
-        let own = |level: usize| &levels[level];
-        let step_level = |level: usize| StepLevel {
-            factors: ratio(&own(level).factors, &factors),
-            chunk: asked.levels[level].side.chunk_shape.clone(),
-            shard: asked.levels[level].side.shard_shape().map(<[u64]>::to_vec),
-            shape: own(level).shape.clone(),
-            item_bytes: asked.request.item_bytes,
-        };
-        let step_levels: Vec<StepLevel> = (pass.first..pass.end).map(step_level).collect();
-        let halo = (0..domain.len()).map(|axis| {
-            let factors = step_levels.iter().map(|level| level.factors[axis]);
-            factors.map(|factor| asked.method.halo(factor)).max().unwrap_or(0)
-        });
-        let halo = halo.collect();
-        Self { domain, levels: step_levels, chunk, halo, factors, item_bytes }
-    }
-
-    /// Elements that the cells of all levels divide evenly.
-    fn grain(&self) -> Vec<u64> {
-        self.common(|level, axis| level.factors[axis])
-    }
-
-    fn common(&self, of: impl Fn(&StepLevel, usize) -> u64) -> Vec<u64> {
-        let axes = self.domain.iter().enumerate().map(|(axis, &extent)| {
-            let extent = extent.max(1);
-            let parts = self.levels.iter().map(|level| of(level, axis).max(1));
-            parts.fold(1, |common, part| lcm_capped(common, part, extent))
-        });
-        axes.collect()
-    }
-
-    /// Elements that no object of a level shares with its neighbours.
-    fn unit(&self, levels: usize, with_shards: bool) -> Vec<u64> {
-        let some = Self { levels: self.levels[..levels].to_vec(), ..self.without_levels() };
-        some.common(|level, axis| {
-            let unit = level.shard.as_ref().filter(|_| with_shards).unwrap_or(&level.chunk);
-            unit[axis].saturating_mul(level.factors[axis])
-        })
-    }
-
-    fn without_levels(&self) -> Self {
-        Self {
-            domain: self.domain.clone(),
-            levels: Vec::new(),
-            chunk: self.chunk.clone(),
-            halo: self.halo.clone(),
-            factors: self.factors.clone(),
-            item_bytes: self.item_bytes,
-        }
-    }
-
-    fn lcm(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
-        let axes = self.domain.iter().zip(a.iter().zip(b));
-        axes.map(|(&extent, (&a, &b))| lcm_capped(a.max(1), b.max(1), extent.max(1))).collect()
-    }
-
-    /// Steps have to end where tiles do.
-    fn divides(&self, step: &[u64], tile: &[u64]) -> bool {
-        let axes = step.iter().zip(tile).zip(&self.domain);
-        axes.into_iter().all(|((&step, &tile), &extent)| tile.is_multiple_of(step) || tile >= extent)
-    }
+/// A stage and what it costs.
+pub(super) struct Staged {
+    pub stage: Stage,
+    pub estimate: Estimate,
+    /// Shape of the blocks that it leaves as an array, and of one block.
+    pub blocks: Option<(Vec<u64>, Vec<u64>)>,
+    /// Fewer tasks than a run should have that may be interrupted.
+    pub is_coarse: bool,
+    pub transfer_bytes: u64,
+    pub reads_ahead: bool,
 }
 
 /// The cheapest tile and step of a pass that fit; else the least bytes that it needs.
@@ -190,8 +85,8 @@ fn tiles(geometry: &Geometry) -> Vec<Vec<u64>> {
     found
 }
 
-/// Steps of a tile: of whole cells, of whole chunks of the input, of whole chunks of levels, and
-/// larger ones as far as that pays.
+/// Steps of a tile, of whole cells, chunks of the input or chunks of levels. Larger ones too, as
+/// far as that pays.
 fn steps(geometry: &Geometry, tile: &[u64]) -> Vec<Vec<u64>> {
     let grain = geometry.grain();
     let chunks = geometry.lcm(&grain, &geometry.chunk);
@@ -207,12 +102,15 @@ fn steps(geometry: &Geometry, tile: &[u64]) -> Vec<Vec<u64>> {
         for levels in 1..=geometry.levels.len() {
             add(geometry.lcm(base, &geometry.unit(levels, false)));
         }
-        let mut grown: Vec<u64> = base.iter().zip(tile).map(|(&base, &tile)| base.min(tile)).collect();
+        let mut grown: Vec<u64> =
+            base.iter().zip(tile).map(|(&base, &tile)| base.min(tile)).collect();
         for axis in (0..grown.len()).rev() {
             while grown[axis] < tile[axis] {
                 let mut more = grown.clone();
                 more[axis] = more[axis].saturating_mul(2).min(tile[axis]);
-                if bytes_of(&more, geometry.item_bytes) > STEP_BYTES || !geometry.divides(&more, tile) {
+                if bytes_of(&more, geometry.item_bytes) > STEP_BYTES
+                    || !geometry.divides(&more, tile)
+                {
                     break;
                 }
                 grown = more;
@@ -297,22 +195,6 @@ fn estimate(
     let lanes = if is_alone { u32::try_from(chunks_at_once).unwrap_or(1) } else { 1 };
     let parallel = Parallel { tasks_at_once, lanes };
     priced(&figures.traffic, price(request.asked.request, &figures, parallel))
-}
-
-/// Shape of the blocks of the last level as an array, and of one of them.
-pub(super) fn blocks(
-    asked: &PyramidPlanRequest<'_>,
-    geometry: &Geometry,
-    (pass, tile): (&PyramidPass, &[u64]),
-) -> (Vec<u64>, Vec<u64>) {
-    let last = pass.end - 1;
-    let factors = &asked.levels[last].factors;
-    let extent = asked.extent();
-    let shape: Vec<u64> =
-        extent.iter().zip(factors).map(|(&extent, &factor)| extent.div_ceil(factor.max(1))).collect();
-    let relative = ratio(factors, &geometry.factors);
-    let block = tile.iter().zip(relative).map(|(&tile, factor)| tile.div_ceil(factor.max(1)));
-    (shape, block.collect())
 }
 
 fn stage(

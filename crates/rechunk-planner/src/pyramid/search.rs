@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use rechunk_plan::{ArrayId, Estimate, LevelsFrom, PassInput, PyramidPass, Stage, Strategy};
+use rechunk_plan::{
+    ArrayId, Estimate, LevelsFrom, MissingCells, PassInput, PyramidLevel, PyramidPass, Stage,
+    Strategy, parent_level,
+};
 
-use super::pass::{PassRequest, stage_of};
-use super::{PyramidPlanRequest, Staged, follows};
+use super::geometry::PassRequest;
+use super::pass::{Staged, stage_of};
+use super::request::PyramidPlanRequest;
 use crate::PlanError;
 
 /// Most levels of a pyramid.
@@ -37,7 +41,7 @@ struct Prefix {
 /// A pass by its levels, what it leaves, and the block that it reads.
 type Key = (usize, usize, bool, Option<Vec<u64>>);
 
-/// What a course needs to know of a pass.
+/// A pass, as far as a course depends on it.
 #[derive(Clone)]
 struct Seen {
     seconds: f64,
@@ -70,17 +74,16 @@ pub(super) fn courses(
     // By number of passes, then by the level that comes next and whether blocks were left for it.
     let none: Vec<Option<Prefix>> = vec![None; count + 1];
     let mut found = Vec::new();
-    let start =
-        Prefix { passes: Vec::new(), is_coarse: false, seconds: 0.0, block: None };
+    let start = Prefix { passes: Vec::new(), is_coarse: false, seconds: 0.0, block: None };
     let mut with = none.clone();
     with[0] = Some(start);
     let mut before = [with, none.clone()];
     for _ in 0..count {
         let mut after = [none.clone(), none.clone()];
-        for first in 0..count {
-            for had_blocks in [false, true] {
-                let Some(prefix) = &before[usize::from(had_blocks)][first] else { continue };
-                for end in first + 1..=count {
+        let begun = (0..count).flat_map(|first| [(first, false), (first, true)]);
+        for (first, had_blocks) in begun {
+            if let Some(prefix) = &before[usize::from(had_blocks)][first] {
+                for end in (0..=count).skip(first + 1) {
                     for leaves_blocks in [false, true] {
                         let input = input_of(asked, first, had_blocks);
                         let pass = pass_of(input, first..end, leaves_blocks);
@@ -120,7 +123,7 @@ pub(super) fn courses(
             }
         }
         if let Some(prefix) = after[0][count].take() {
-            found.push(course(asked, prefix, fixed_bytes));
+            found.push(course(asked, &prefix, fixed_bytes));
         }
         before = after;
     }
@@ -150,6 +153,9 @@ fn input_of(asked: &PyramidPlanRequest<'_>, first: usize, had_blocks: bool) -> P
 /// Whether a pass can be, and what it leaves is of use.
 fn can_be(asked: &PyramidPlanRequest<'_>, pass: &PyramidPass) -> bool {
     let levels = asked.plan_levels();
+    if pass.leaves_blocks && asked.request.intermediate_in_memory {
+        return false;
+    }
     if pass.leaves_blocks {
         let last = pass.end - 1;
         let next = pass_of(PassInput::Blocks(last), pass.end..pass.end + 1, false);
@@ -160,7 +166,7 @@ fn can_be(asked: &PyramidPlanRequest<'_>, pass: &PyramidPass) -> bool {
     follows(asked, &levels, pass)
 }
 
-fn course(asked: &PyramidPlanRequest<'_>, prefix: Prefix, fixed_bytes: u64) -> Course {
+fn course(asked: &PyramidPlanRequest<'_>, prefix: &Prefix, fixed_bytes: u64) -> Course {
     let mut course = Course {
         passes: Vec::new(),
         stages: Vec::new(),
@@ -190,4 +196,46 @@ fn course(asked: &PyramidPlanRequest<'_>, prefix: Prefix, fixed_bytes: u64) -> C
         course.stages.push(stage);
     }
     course
+}
+
+/// Whether a pass may write `levels` from what it reads.
+fn follows(asked: &PyramidPlanRequest<'_>, levels: &[PyramidLevel], pass: &PyramidPass) -> bool {
+    let input = match pass.input {
+        // A level of the one before cannot be computed without that, if it is not in this pass.
+        PassInput::Source => return is_first(asked, levels, pass),
+        PassInput::Blocks(level) | PassInput::Level(level) => level,
+    };
+    let is_of_kind = match pass.input {
+        PassInput::Blocks(_) => {
+            asked.from == LevelsFrom::S0
+                && (asked.method.is_summed() || asked.method.is_chained())
+                && asked.missing == MissingCells::Fill
+        }
+        PassInput::Level(_) => {
+            asked.from == LevelsFrom::Previous && asked.missing == MissingCells::Fill
+        }
+        PassInput::Source => true,
+    };
+    // A Gaussian looks at elements beside a step, which are not there of a level in memory.
+    let is_alone =
+        asked.method.halo(2) == 0 || asked.from == LevelsFrom::S0 || pass.end == pass.first + 1;
+    is_of_kind
+        && is_alone
+        && (pass.first..pass.end).all(|level| {
+            let parent = parent_level(levels, level, (asked.method, asked.from));
+            let finer = &levels[input].factors;
+            let divides = levels[level].factors.iter().zip(finer);
+            parent.is_some_and(|parent| parent >= input)
+                && divides.into_iter().all(|(own, finer)| own.is_multiple_of((*finer).max(1)))
+        })
+}
+
+/// Whether a pass may write its levels from the source.
+fn is_first(asked: &PyramidPlanRequest<'_>, levels: &[PyramidLevel], pass: &PyramidPass) -> bool {
+    let coarser = levels[pass.first..pass.end].iter();
+    let coarser = coarser.filter(|level| level.factors.iter().any(|&factor| factor > 1)).count();
+    match asked.from {
+        LevelsFrom::S0 => true,
+        LevelsFrom::Previous => pass.first == 0 && (asked.method.halo(2) == 0 || coarser <= 1),
+    }
 }

@@ -2,12 +2,10 @@
 
 use rechunk_grid::Region;
 use rechunk_plan::count::cells;
-use rechunk_plan::{
-    Held, MissingCells, PassInput, Side, cells_of, held_of, shard_state_bytes,
-};
+use rechunk_plan::{Held, MissingCells, PassInput, Side, cells_of, held_of, shard_state_bytes};
 use rechunk_reduce::Method;
 
-use super::pass::{Geometry, PassRequest};
+use super::geometry::{Geometry, PassRequest, bytes_of};
 
 /// Bytes of one read of elements that are stored as they are.
 const PLAIN_READ_BYTES: u64 = 8 << 20;
@@ -35,17 +33,13 @@ pub(super) struct Sizes {
     may_read_ahead: bool,
 }
 
-/// What a task has at once.
+/// Chunks and steps that a task has at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Way {
     /// Chunks on their way.
     pub chunks_at_once: u64,
     /// It reads a step while it computes and writes the one before.
     pub reads_ahead: bool,
-}
-
-pub(super) fn bytes_of(shape: &[u64], item_bytes: u64) -> u64 {
-    shape.iter().fold(item_bytes, |bytes, &extent| bytes.saturating_mul(extent))
 }
 
 /// Bytes of a chunk while it is read: stored, decoded, and the part that is wanted.
@@ -83,9 +77,7 @@ impl Sizes {
         let levels = &asked.levels[pass.first..pass.end];
         let read = match pass.input {
             PassInput::Source => read_bytes(&asked.request.source, item_bytes),
-            PassInput::Level(level) => {
-                read_bytes(&asked.levels[level].side, item_bytes)
-            }
+            PassInput::Level(level) => read_bytes(&asked.levels[level].side, item_bytes),
             PassInput::Blocks(_) => bytes_of(&geometry.chunk, geometry.item_bytes),
         };
         let written = levels.iter().map(|level| written_bytes(&level.side, item_bytes));
@@ -140,8 +132,8 @@ impl Sizes {
         }
         let chunks_at_once = CHUNKS_AT_ONCE[usize::from(is_late)];
         let tasks = cells(&geometry.domain, tile);
-        let may_read_ahead = (is_late || tasks < u64::from(asked.request.budget.threads))
-            && cells(tile, step) > 1;
+        let may_read_ahead =
+            (is_late || tasks < u64::from(asked.request.budget.threads)) && cells(tile, step) > 1;
         Some(Self {
             chunks_at_once,
             is_late,
@@ -156,7 +148,7 @@ impl Sizes {
         self.chunk_bytes.saturating_mul(chunks_at_once)
     }
 
-    /// What a task may have at once, the best first.
+    /// Ways of a task, the best first.
     pub(super) fn ways(&self) -> impl Iterator<Item = Way> + use<> {
         let ahead = if self.may_read_ahead { &[true, false][..] } else { &[false] };
         let most = self.chunks_at_once;

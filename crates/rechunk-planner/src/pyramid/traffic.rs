@@ -3,9 +3,8 @@
 use rechunk_plan::count::{cells, product};
 use rechunk_plan::{Estimate, PIECE_CHECKSUM_BYTES, PassInput, RoleEstimate};
 
-use super::PyramidTarget;
-use super::pass::{Geometry, PassRequest, blocks};
-use super::sizes::bytes_of;
+use super::geometry::{Geometry, PassRequest, blocks, bytes_of};
+use super::request::PyramidTarget;
 
 /// Pairs of steps and units of the input that share an element, along an axis. Steps are grown by
 /// the halo.
@@ -45,7 +44,8 @@ pub(super) fn traffic(
             None => regular(&side.chunk_shape),
             Some(edges) => product((0..geometry.domain.len()).map(|axis| {
                 let regular = side.chunk_shape[axis].max(1);
-                let unit = |at: u64| edges.axis(axis).map_or(at / regular, |axis| axis.position(at));
+                let unit =
+                    |at: u64| edges.axis(axis).map_or(at / regular, |axis| axis.position(at));
                 meetings(geometry, axis, step[axis], &unit)
             })),
         };
@@ -100,8 +100,8 @@ pub(super) fn traffic(
 }
 
 fn add(sum: &mut RoleEstimate, next: &RoleEstimate) {
-    let mut all = Estimate { source: sum.clone(), ..Estimate::default() };
-    all.add(&Estimate { source: next.clone(), ..Estimate::default() });
+    let mut all = Estimate { source: *sum, ..Estimate::default() };
+    all.add(&Estimate { source: *next, ..Estimate::default() });
     *sum = all.source;
 }
 

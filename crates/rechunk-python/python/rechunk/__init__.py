@@ -6,7 +6,8 @@
 True
 
 `plan` says what a copy would do and cost, and its `Plan` runs it: here (`Plan.run`), or on an engine
-(`Plan.execute`). `apply` has an operation, also one in Python, on boxes of an array. `rechunk` has the signature of the package rechunker. Options are those of the command
+(`Plan.execute`). `apply` has an operation, also one in Python, on boxes of an array. `pyramid` makes an
+image in several resolutions. `rechunk` has the signature of the package rechunker. Options are those of the command
 line, with `_` for `-`: see `rechunk.options`. Every report is the object that the command line prints
 with `--json`.
 """
@@ -30,6 +31,7 @@ from rechunk.errors import (
     UsageError,
 )
 from rechunk.planned import Plan
+from rechunk.pyramids import pyramid
 from rechunk.rechunking import rechunk
 
 if TYPE_CHECKING:
@@ -60,6 +62,7 @@ __all__ = [
     "info",
     "plan",
     "probe",
+    "pyramid",
     "rechunk",
     "status",
     "verify",

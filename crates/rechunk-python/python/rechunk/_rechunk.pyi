@@ -58,6 +58,13 @@ def apply(
     progress: _Told = None,
     cancel: Cancel | None = None,
 ) -> dict[str, Any]: ...
+def pyramid(
+    source: str,
+    target: str,
+    options: _Options,
+    progress: _Told = None,
+    cancel: Cancel | None = None,
+) -> dict[str, Any]: ...
 def info(location: str, options: _Options) -> tuple[dict[str, Any], str]: ...
 def verify(
     a: str, b: str, options: _Options, progress: _Told = None, cancel: Cancel | None = None

@@ -167,3 +167,36 @@ class ApplyKeywords(OpenKeywords, total=False):
     keep_temp: bool
     no_fsync: bool
     dry_run: bool
+
+
+Factors = Union[str, Mapping[str, int], Sequence[Union[str, int, Sequence[int], Mapping[str, int]]]]
+"""Factors of each level against level 0: `[(1, 2, 2), (1, 4, 4)]`, or `[{"y": 2, "x": 2}]` by name."""
+
+
+class PyramidKeywords(OpenKeywords, total=False):
+    """All that `pyramid` takes beside the levels, and how they are made."""
+
+    chunks: Shape | None
+    shards: Shape | None
+    chunk_bytes: Size | None
+    format: str | None
+    codec: str | Mapping[str, Any] | Sequence[Any] | None
+    select: Region | None
+    cast: str | None
+    separator: str | None
+    n5_version: str | None
+    write_empty: str | None
+    max_mem: Size | None
+    threads: int | None
+    concurrency: int | None
+    profile: FilePath | None
+    source_profile: str | None
+    temp_profile: str | None
+    target_profile: str | None
+    temp: FilePath | None
+    verify: bool
+    overwrite: bool
+    resume: bool
+    keep_temp: bool
+    no_fsync: bool
+    dry_run: bool

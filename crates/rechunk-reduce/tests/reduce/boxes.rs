@@ -20,8 +20,12 @@ pub struct Sample {
 pub fn samples() -> impl Strategy<Value = Sample> {
     let axis = || (1_u64..8, prop_oneof![3 => Just(2_u64), 1 => Just(1), 2 => 3_u64..9]);
     let short = prop::collection::vec(axis(), 1..=5);
-    let long = (1_u64..4, 1500_u64..5000, 1_u64..4, 1_u64..6)
-        .prop_map(|(rows, extent, factor, last)| vec![(rows, factor), (extent, last)]);
+    let long = (1_u64..4, 700_u64..3000, 1_u64..4, 1_u64..6, 1_u64..20);
+    let long = long.prop_map(|(rows, extent, factor, last, lanes)| {
+        // Perhaps with lanes, as the colours of pixels.
+        let axes = [(rows, factor), (extent, last), (lanes, 1)];
+        axes[..if lanes > 10 { 2 } else { 3 }].to_vec()
+    });
     let geometry = prop_oneof![20 => short, 1 => long];
     (geometry, prop::sample::select(&TYPES), 0_u8..4, any::<u64>()).prop_map(
         |(axes, data_type, spread, seed)| {
@@ -32,9 +36,9 @@ pub fn samples() -> impl Strategy<Value = Sample> {
             let mask_kind = random.next() % 4;
             let mask = (0..elements).map(|at| match mask_kind {
                 0 => 1,
-                1 => u8::from(random.next() % 8 == 0),
+                1 => u8::from(random.next().is_multiple_of(8)),
                 2 => u8::from(at > elements / 2),
-                _ => u8::from(random.next() % 8 > 0),
+                _ => u8::from(!random.next().is_multiple_of(8)),
             });
             let mask = mask.collect();
             Sample { data_type, shape, factors, input, mask }

@@ -12,7 +12,7 @@ fn weights(extent: u64, factor: u64, cell: u64) -> Vec<(usize, f64)> {
         return vec![(usize::try_from(cell).unwrap(), 1.0)];
     }
     let factor_f = factor as f64;
-    let sigma = (factor_f.powi(2) - 1.0).sqrt() / 8_f64.ln().mul_add(0.0, 2.0 * 4_f64.ln().sqrt());
+    let sigma = (factor_f.powi(2) - 1.0).sqrt() / (2.0 * 4_f64.ln().sqrt());
     let halo = (3.0 * sigma).ceil() as i64;
     let first = i64::try_from(cell * factor).unwrap();
     let centre = first as f64 + (factor_f - 1.0) / 2.0;

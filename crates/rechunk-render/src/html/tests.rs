@@ -254,6 +254,7 @@ fn group(count: usize) -> Sheet {
         groups: Vec::new(),
         unmoved: Vec::new(),
         others: None,
+        pyramid: None,
         estimate,
         traffic: None,
         memory: arrays[0].report.memory.clone(),

@@ -80,6 +80,29 @@ impl Metadata {
         }
     }
 
+    /// Returns the array without its first axes, slowest first. `None` where that cannot be said:
+    /// only of N5 with its axes reversed.
+    pub(crate) fn without_first_axes(self, count: usize) -> Option<Self> {
+        /// Attributes that have an item for each axis.
+        const OF_AXES: [&str; 5] = ["axes", "units", "resolution", "voxel_size", "offset"];
+        let Self::N5(mut array, axes) = self else { return (count == 0).then_some(self) };
+        if count > 0 && axes != Axes::Reverse {
+            return None;
+        }
+        let all = array.dimensions.len();
+        let kept = all.checked_sub(count)?;
+        array.dimensions.truncate(kept);
+        array.block_size.truncate(kept);
+        for name in OF_AXES {
+            if let Some(Value::Array(list)) = array.attributes.get_mut(name)
+                && list.len() == all
+            {
+                list.truncate(kept); // fastest first, as all of N5
+            }
+        }
+        Some(Self::N5(array, axes))
+    }
+
     /// Gives its axes names where it has none itself, and the names are as many; false if it does
     /// not take them. N5 and raw files keep to their own.
     pub(crate) fn take_names(&mut self, names: &[String]) -> bool {

@@ -5,6 +5,7 @@ mod described;
 mod directories;
 mod documents;
 mod format;
+mod images;
 mod metadata;
 pub(crate) mod n5;
 pub(crate) mod raw;

@@ -1,6 +1,6 @@
 //! The image that levels are made of: an array, or level 0 of an image that a group describes.
 
-use rechunk_image::{Axis, FoundImage, read_axes_from_array, read_image};
+use rechunk_image::{Axis, AxisKind, Dialect, FoundImage, read_axes_from_array, read_image};
 use rechunk_store::{Role, Store, Stores};
 use rechunk_zarr::GroupMetadata;
 use serde_json::{Map, Value};
@@ -92,12 +92,32 @@ async fn of_group(
     (documents, format): (&Documents, Format),
 ) -> Result<Option<ImageGroup>, Error> {
     let metadata = documents.group().map_err(|error| Error::source_metadata(location, error))?;
-    let Some(found) = read_image(&metadata.attributes) else { return Ok(None) };
+    let Some(mut found) = read_image(&metadata.attributes) else { return Ok(None) };
+    if found.dialect == Dialect::BdvN5 && found.base_scale.is_none() {
+        found.base_scale = resolution_below(location, store, &found).await?;
+    }
     let failed = |source| Error::source_store(location, source);
     let labels = store.with_role(Role::Control).child("labels").map_err(failed)?;
     let has_labels = labels.exists_anything().await.map_err(failed)?;
     let location = location.to_owned();
     Ok(Some(ImageGroup { location, format, found, metadata, has_labels, is_level_0: true }))
+}
+
+/// The size of voxels that a timepoint of BigDataViewer says, slowest axis first.
+async fn resolution_below(
+    location: &str,
+    store: &Store,
+    found: &FoundImage,
+) -> Result<Option<Vec<f64>>, Error> {
+    let first = found.levels.first().and_then(|level| level.path.rsplit_once('/'));
+    let Some((timepoint, _)) = first else { return Ok(None) };
+    let failed = |source| Error::source_store(location, source);
+    let place = store.with_role(Role::Control).child(timepoint).map_err(failed)?;
+    let documents = Documents::fetch(&place).await.map_err(failed)?;
+    let attributes = documents.group().map(|group| group.attributes).unwrap_or_default();
+    let list = attributes.get("resolution").and_then(Value::as_array);
+    let list: Option<Vec<f64>> = list.and_then(|list| list.iter().map(Value::as_f64).collect());
+    Ok(list.map(|list| list.into_iter().rev().collect()))
 }
 
 /// The image of which an array is a level, of the groups above it; the nearest counts. What it says
@@ -111,7 +131,9 @@ async fn image_of(
     let mut above = location.trim_end_matches('/').to_owned();
     for _ in 0..GROUPS_MAX {
         let parent = place.parent().map_err(|source| Error::source_store(location, source))?;
-        let (Some((group, name)), Some((start, _))) = (parent, above.rsplit_once('/')) else { break };
+        let (Some((group, name)), Some((start, _))) = (parent, above.rsplit_once('/')) else {
+            break;
+        };
         path = if path.is_empty() { name } else { format!("{name}/{path}") };
         above.truncate(start.len());
         let documents = match Documents::fetch(&group).await {
@@ -142,7 +164,7 @@ async fn image_of(
     Ok(None)
 }
 
-/// What is known of an image, by its group first, and by the array itself.
+/// Describes an image, by its group first, and by the array itself.
 fn described(array: OpenArray, group: Option<ImageGroup>) -> SourceImage {
     let spec = array.spec();
     let rank = spec.shape.len();
@@ -161,8 +183,20 @@ fn described(array: OpenArray, group: Option<ImageGroup>) -> SourceImage {
         found.and_then(|found| fits(&found.base_translation)).or_else(|| fits(&own.translation));
     let scale = scale.unwrap_or_else(|| vec![1.0; rank]);
     let mut translation = translation.unwrap_or_else(|| vec![0.0; rank]);
-    let mut spatial_transform = found.and_then(|found| found.spatial_transform);
+    let attributes = array.metadata.attributes();
+    let mut spatial_transform = found
+        .and_then(|found| found.spatial_transform)
+        .or_else(|| affine_of(attributes.get("spatial:transform")?));
+    let mut rest = found.map(|found| found.rest.clone()).unwrap_or_default();
+    for (name, value) in attributes.iter().filter(|(name, _)| name.starts_with("proj:")) {
+        rest.entry(name.clone()).or_insert_with(|| value.clone());
+    }
+    let axes = axes.unwrap_or(own.axes);
     if let Some((_, region)) = &array.region {
+        let channel = axes.iter().position(|axis| axis.kind == AxisKind::Channel);
+        if let Some(axis) = channel {
+            cut_channels(&mut rest, region.start[axis], region.shape[axis]);
+        }
         for (axis, start) in region.start.iter().enumerate().take(rank) {
             translation[axis] += *start as f64 * scale[axis];
         }
@@ -175,24 +209,38 @@ fn described(array: OpenArray, group: Option<ImageGroup>) -> SourceImage {
     let location = group.as_ref().map_or(&array.location, |group| &group.location);
     let name = found.and_then(|found| found.name.clone()).filter(|name| !name.is_empty());
     SourceImage {
-        axes: axes.unwrap_or(own.axes),
+        axes,
         scale,
         translation,
         name: name.unwrap_or_else(|| of_location(location)),
         is_label: found.is_some_and(|found| found.is_label),
-        rest: found.map(|found| found.rest.clone()).unwrap_or_default(),
+        rest,
         spatial_transform,
         group,
         array,
     }
 }
 
+/// Six numbers of the Zarr convention `spatial`.
+fn affine_of(value: &Value) -> Option<[f64; 6]> {
+    let list: Vec<f64> = value.as_array()?.iter().map(Value::as_f64).collect::<Option<_>>()?;
+    list.try_into().ok()
+}
+
+/// Leaves what `omero` says of channels that are taken.
+fn cut_channels(rest: &mut Map<String, Value>, start: u64, count: u64) {
+    let channels = rest.get_mut("omero").and_then(|omero| omero.get_mut("channels"));
+    let Some(channels) = channels.and_then(Value::as_array_mut) else { return };
+    let narrow = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    *channels = channels.iter().skip(narrow(start)).take(narrow(count)).cloned().collect();
+}
+
 /// The affine of a region that begins at `start`: of the last two axes, row and column.
 fn shifted(affine: [f64; 6], start: &[u64]) -> [f64; 6] {
-    let at = |from_end: usize| {
-        start.len().checked_sub(from_end).map_or(0.0, |axis| start[axis] as f64)
-    };
+    let at =
+        |from_end: usize| start.len().checked_sub(from_end).map_or(0.0, |axis| start[axis] as f64);
     let (row, column) = (at(2), at(1));
-    let [a, b, c, d, e, f] = affine;
-    [a, b, a * column + b * row + c, d, e, d * column + e * row + f]
+    let [by_column, by_row] = [[affine[0], affine[3]], [affine[1], affine[4]]];
+    let moved = |axis: usize, offset: f64| by_column[axis] * column + by_row[axis] * row + offset;
+    [affine[0], affine[1], moved(0, affine[2]), affine[3], affine[4], moved(1, affine[5])]
 }

@@ -5,7 +5,10 @@
 //! others only their documents. All else is the code of the copy of a group.
 
 mod assemble;
+mod choice;
+mod described;
 mod image;
+mod known;
 mod plan;
 mod report;
 mod request;
@@ -15,5 +18,5 @@ mod verified;
 
 pub(crate) use assemble::prepare_pyramid;
 pub(crate) use plan::PyramidJob;
-pub use report::{ResolutionReport, PassReport, PyramidReport};
+pub use report::{PassReport, PyramidReport, ResolutionReport};
 pub use request::{LevelSize, LevelsRequest, PyramidRequest};

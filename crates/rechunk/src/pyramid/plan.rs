@@ -51,11 +51,7 @@ pub(crate) struct Member {
 
 impl PyramidJob {
     /// Plans the levels; `request` is that of a copy from the source to the first array.
-    pub(crate) fn plan(
-        &self,
-        request: &PlanRequest,
-        source: &ArraySpec,
-    ) -> Result<Planned, Error> {
+    pub(crate) fn plan(&self, request: &PlanRequest, source: &ArraySpec) -> Result<Planned, Error> {
         if self.levels.is_empty() {
             let plan = empty_plan(self, request);
             return Ok(Planned { plan, candidates: Vec::new() });

@@ -110,12 +110,15 @@ impl PyramidReport {
 }
 
 fn passes(plan: &Plan, work: &PyramidWork, levels: &[Level]) -> Vec<PassReport> {
-    let path = |level: usize| levels.get(level).map_or_else(String::new, |level| level.path.clone());
+    let path =
+        |level: usize| levels.get(level).map_or_else(String::new, |level| level.path.clone());
     let passes = work.passes.iter().zip(&plan.stages);
     let pass = passes.map(|(pass, stage)| PassReport {
         reads: match pass.input {
             PassInput::Source => "source".to_owned(),
-            PassInput::Blocks(level) if work.method.is_summed() => format!("sums of {}", path(level)),
+            PassInput::Blocks(level) if work.method.is_summed() => {
+                format!("sums of {}", path(level))
+            }
             PassInput::Blocks(level) => format!("blocks of {}", path(level)),
             PassInput::Level(level) => path(level),
         },
@@ -144,7 +147,9 @@ fn reason(planned: &Planned) -> String {
             "one read would take about {one:.1} s, not {own:.1} s, and have so few tasks that a kill \
              costs much"
         ),
-        (_, Some(one)) => format!("one read for all levels would take about {one:.1} s, not {own:.1} s"),
+        (_, Some(one)) => {
+            format!("one read for all levels would take about {one:.1} s, not {own:.1} s")
+        }
         (_, None) => "one read for all levels does not fit the memory, or cannot be".to_owned(),
     }
 }

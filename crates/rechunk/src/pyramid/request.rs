@@ -89,7 +89,8 @@ pub struct PyramidRequest {
     /// Rule for chunks that are not stored.
     #[serde(default)]
     pub missing: MissingCells,
-    /// Metadata that is written; `None`: as the source has it, else OME-Zarr, in N5 BigDataViewer's.
+    /// Metadata that is written; `None`: as the source has it, else OME-Zarr, in N5
+    /// BigDataViewer's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<Dialect>,
 }

@@ -27,6 +27,11 @@ fn usage(message: String, hint: &str) -> Error {
 /// no coarser than the level before, and that cannot be made from it.
 pub(super) fn factors(request: &PyramidRequest, image: &Sizes<'_>) -> Result<Vec<Vec<u64>>, Error> {
     let names: Vec<String> = image.axes.iter().map(|axis| axis.name.clone()).collect();
+    if let Some(axis) = image.shape.iter().position(|&extent| extent == 0) {
+        let message =
+            format!("the axis `{}` has no elements, of which to make levels", names[axis]);
+        return Err(Error::Usage { message, hint: None });
+    }
     let found = match &request.levels {
         LevelsRequest::Factors(factors) => {
             factors.resolve(&names).map_err(|error| named("the levels", error))?
@@ -35,7 +40,11 @@ pub(super) fn factors(request: &PyramidRequest, image: &Sizes<'_>) -> Result<Vec
             let most = usize::try_from((*count).min(LEVELS_MAX)).unwrap_or(usize::MAX);
             let found = halved(image, |levels, _| levels.len() < most);
             if *count > LEVELS_MAX || found.len() < most {
-                let message = format!("there are {} levels below {:?}, not {count}", found.len(), image.shape);
+                let message = format!(
+                    "there are {} levels below {:?}, not {count}",
+                    found.len(),
+                    image.shape
+                );
                 return Err(usage(message, "ask for fewer levels, or name their factors"));
             }
             found
@@ -44,21 +53,25 @@ pub(super) fn factors(request: &PyramidRequest, image: &Sizes<'_>) -> Result<Vec
             let reach = (*extent).max(1);
             let is_long = |shape: &[u64]| {
                 let axes = shape.iter().zip(image.axes);
-                axes.into_iter().any(|(&length, axis)| axis.kind == AxisKind::Space && length > reach)
+                axes.into_iter()
+                    .any(|(&length, axis)| axis.kind == AxisKind::Space && length > reach)
             };
             halved(image, |_, shape| is_long(shape))
         }
     };
     if found.is_empty() {
         let message = format!("no level is asked for of an image of {:?}", image.shape);
-        return Err(usage(message, "it is small already; name factors to have levels all the same"));
+        return Err(usage(
+            message,
+            "it is small already; name factors to have levels all the same",
+        ));
     }
     check(request, image, &found)?;
     Ok(found)
 }
 
 /// Factors of levels, each half the one before along the axes of space that are not coarser than
-/// others, while `wants` one more after these, of which the last has that shape.
+/// others. There is one more while `wants` says so of these, of which the last has that shape.
 fn halved(image: &Sizes<'_>, wants: impl Fn(&[Vec<u64>], &[u64]) -> bool) -> Vec<Vec<u64>> {
     let mut found: Vec<Vec<u64>> = Vec::new();
     let mut factors = vec![1_u64; image.shape.len()];
@@ -83,11 +96,7 @@ fn halved(image: &Sizes<'_>, wants: impl Fn(&[Vec<u64>], &[u64]) -> bool) -> Vec
     found
 }
 
-fn check(
-    request: &PyramidRequest,
-    image: &Sizes<'_>,
-    levels: &[Vec<u64>],
-) -> Result<(), Error> {
+fn check(request: &PyramidRequest, image: &Sizes<'_>, levels: &[Vec<u64>]) -> Result<(), Error> {
     let mut before = vec![1; image.shape.len()];
     for (number, factors) in levels.iter().enumerate() {
         let text = list(factors);

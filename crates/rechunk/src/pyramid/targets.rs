@@ -32,9 +32,6 @@ const OF_LEVEL_0: [&str; 12] = [
     "nifti",
 ];
 
-/// Attributes that have an item for each axis.
-const OF_AXES: [&str; 5] = ["axes", "units", "resolution", "voxel_size", "offset"];
-
 /// A level as it is asked for.
 pub(super) struct LevelWish {
     /// Source elements of a cell along each axis.
@@ -83,7 +80,8 @@ pub(super) fn specified(
         target: member_location(&request.target, first),
         chunks: text.parse()?,
         format: Some(format),
-        is_member: true,
+        // Members of data sets of xarray have fill values that mean other things.
+        is_member: format.zarr_version().is_none(),
         ..request.clone()
     };
     let own = with_shards_of(own, (&seen, format), &chunk)?;
@@ -94,11 +92,11 @@ pub(super) fn specified(
         }
     }
     metadata.attributes_mut().extend(attributes);
-    if format == Format::Zarr3 {
+    if format.has(Fact::DimensionNames) {
         let names: Vec<String> = image.axes.iter().map(|axis| axis.name.clone()).collect();
         metadata.take_names(&names);
     }
-    let metadata = without_axes(metadata, split)?;
+    let metadata = metadata.without_first_axes(split).ok_or_else(not_turned)?;
     let layout = metadata.layout().map_err(Error::target_metadata)?;
     let members = paths.iter().map(|path| Member {
         location: member_location(&request.target, path),
@@ -117,7 +115,8 @@ fn with_shards_of(
     chunk: &[u64],
 ) -> Result<CopyRequest, Error> {
     let shards = source.array.layout().shards().filter(|_| request.shards.is_none());
-    let Some(shard) = shards.map(ShardFormat::shard_shape).filter(|_| format.has(Fact::Shards)) else {
+    let Some(shard) = shards.map(ShardFormat::shard_shape).filter(|_| format.has(Fact::Shards))
+    else {
         return Ok(request);
     };
     if !shard.iter().zip(chunk).all(|(shard, chunk)| shard.is_multiple_of(*chunk)) {
@@ -149,27 +148,6 @@ fn chunk_of(
     let mut chunk = chunks.resolve(&spec, request.chunk_bytes)?;
     chunk.iter_mut().take(split).for_each(|extent| *extent = 1);
     Ok(chunk)
-}
-
-/// The array without its first `split` axes, the last ones of N5.
-fn without_axes(metadata: Metadata, split: usize) -> Result<Metadata, Error> {
-    let Metadata::N5(mut array, axes) = metadata else {
-        return if split == 0 { Ok(metadata) } else { Err(not_turned()) };
-    };
-    if split > 0 && axes != crate::Axes::Reverse {
-        return Err(not_turned());
-    }
-    let kept = array.dimensions.len() - split;
-    array.dimensions.truncate(kept);
-    array.block_size.truncate(kept);
-    for name in OF_AXES {
-        if let Some(Value::Array(list)) = array.attributes.get_mut(name)
-            && list.len() == kept + split
-        {
-            list.truncate(kept); // fastest first, as all of N5
-        }
-    }
-    Ok(Metadata::N5(array, axes))
 }
 
 fn not_turned() -> Error {

@@ -20,7 +20,8 @@ impl Job {
         written: Array,
         cancel: &CancellationToken,
     ) -> Result<(), Error> {
-        let Some(pyramid) = self.pyramid.as_ref().filter(|pyramid| !pyramid.levels.is_empty()) else {
+        let Some(pyramid) = self.pyramid.as_ref().filter(|pyramid| !pyramid.levels.is_empty())
+        else {
             return Ok(()); // another job has written it, and compares it
         };
         // What is read again is no traffic of the plan.

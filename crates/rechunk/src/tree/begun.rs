@@ -51,7 +51,7 @@ pub(super) enum Publication {
     /// Those of arrays that have grown.
     Grown(GrownArrays),
     /// That of an image that has got levels.
-    Added(AddedLevels),
+    Added(Box<AddedLevels>),
 }
 
 impl Publication {
@@ -157,7 +157,13 @@ impl BegunTree {
         match &self.publication {
             Publication::Nothing => {}
             Publication::New(documents) => documents.commit(&place.target).await?,
-            Publication::Added(added) => added.commit(job, &place.target).await?,
+            Publication::Added(added) => {
+                // From here on the image may name its new levels: they are not to be removed.
+                if let Some(work) = &place.work {
+                    work.set_written().await?;
+                }
+                added.commit(job, &place.target).await?;
+            }
             Publication::Grown(grown) => {
                 let (groups, work) = (&job.grown_groups, place.work.as_ref());
                 grown.commit(&place.target, groups, work, &job.stores).await?;

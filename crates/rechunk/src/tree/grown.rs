@@ -183,6 +183,13 @@ pub(crate) async fn check_not_between(
     if !work.is_written().await? {
         return Ok(()); // none is known by its doing
     }
+    if saved.adds_levels() {
+        return Err(Error::Conflict {
+            location: target.to_owned(),
+            reason: "holds a run that has written all levels and was about to name them".to_owned(),
+            hint: Some(Remedy::ResumeSoon),
+        });
+    }
     let (mut known, mut unknown) = (0_u64, 0_u64);
     let axes = saved.axes();
     for (path, growth) in saved.clone().growths() {

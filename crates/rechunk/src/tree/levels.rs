@@ -8,18 +8,13 @@ use serde_json::{Map, Value};
 
 use super::plans::Later;
 use super::rules::Selection;
-use super::state::{Left, Start};
 use super::{TreeArray, TreeJob};
 use crate::error::store_error;
-use crate::formats::{Documents, Format, NewGroup};
-use crate::member_location::member_location;
-use crate::may_start::{other_job, unfinished};
+use crate::formats::{Documents, Format, Metadata, NewGroup};
 use crate::others::Others;
 use crate::pyramid::PyramidReport;
 use crate::repeats::GrownGroups;
-use crate::request::{CopyRequest, Existing, Running};
-use crate::target::{check_absent, open_target};
-use crate::tree::saved::SavedTree;
+use crate::request::CopyRequest;
 use crate::{Error, Remedy, consolidated};
 
 /// Levels of an image, planned.
@@ -35,11 +30,12 @@ pub(crate) struct LevelsOfImage {
     pub report: Option<PyramidReport>,
 }
 
-/// Attributes of an image that gets levels.
+/// Levels that an image gets: what it says with them, and their arrays by path.
 #[derive(Debug, Clone)]
 pub(crate) struct AddedLevels {
     pub attributes: Map<String, Value>,
     pub extensions: Map<String, Value>,
+    pub arrays: Vec<(String, Metadata)>,
 }
 
 impl TreeJob {
@@ -60,9 +56,9 @@ impl TreeJob {
             others_estimate: rechunk_plan::Estimate::default(),
             consolidated: BTreeSet::new(),
             grown_groups: GrownGroups::default(),
-            adds,
+            adds: adds.map(Box::new),
             beside,
-            pyramid: report,
+            pyramid: report.map(Box::new),
             stores,
         }
     }
@@ -111,34 +107,6 @@ fn place_of(location: &str, stores: &Stores) -> Result<(Store, String), Error> {
     Ok((place.with_role(Role::Control), name.to_owned()))
 }
 
-/// Decides what a run does that adds levels to an image. Nothing of the image is removed.
-pub(super) async fn start_added(
-    job: &TreeJob,
-    running: Running,
-    target: &Store,
-    left: &Left,
-) -> Result<Start, Error> {
-    let location = &job.request.target;
-    match (left, running.existing) {
-        (Left::Unfinished(saved), Existing::Resume) => {
-            match saved.difference(&SavedTree::new(job)) {
-                Some(difference) => Err(other_job(location, &difference)),
-                None => Ok(Start::Resume),
-            }
-        }
-        (Left::Unfinished(_), Existing::Refuse | Existing::Overwrite) => Err(unfinished(location)),
-        (Left::Nothing | Left::Emptied, _) => {
-            for TreeArray { path, .. } in &job.arrays {
-                let place = member_location(location, path);
-                let store = open_target(&place, &job.stores)?;
-                check_absent(&place, &store, false).await?;
-            }
-            let _ = target;
-            Ok(Start::Fresh)
-        }
-    }
-}
-
 impl AddedLevels {
     /// Says in the group at `target` which levels it has now, and in consolidated metadata which
     /// arrays. Doing it again changes nothing.
@@ -156,9 +124,9 @@ impl AddedLevels {
             } else {
                 document.set_group(path, &group);
             }
-            for array in &job.arrays {
-                let Some(metadata) = array.job.target.zarr() else { continue };
-                let at = if path.is_empty() { array.path.clone() } else { format!("{path}/{}", array.path) };
+            for (name, metadata) in &self.arrays {
+                let Some(metadata) = metadata.zarr() else { continue };
+                let at = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
                 document.set_array(&at, metadata)?;
             }
             Ok(())
@@ -176,7 +144,8 @@ impl AddedLevels {
         let new = NewGroup { group: &group, n5_version, needs_document: true };
         let documents = (job.format.schema().group_documents)(&new);
         let replaced = own.as_ref().map(|(version, _)| Consolidated::key(*version));
-        for (key, bytes) in documents.into_iter().filter(|(key, _)| replaced != Some(key.as_str())) {
+        for (key, bytes) in documents.into_iter().filter(|(key, _)| replaced != Some(key.as_str()))
+        {
             control.put_durable(&key, bytes).await.map_err(failed)?;
         }
         if let Some((_, mut document)) = own {
@@ -194,7 +163,7 @@ impl AddedLevels {
         let of = |path: &str| -> Vec<String> {
             path.match_indices('/').map(|(end, _)| path[..end].to_owned()).collect()
         };
-        let between: BTreeSet<String> = job.arrays.iter().flat_map(|array| of(&array.path)).collect();
+        let between: BTreeSet<String> = self.arrays.iter().flat_map(|(path, _)| of(path)).collect();
         for path in between {
             let place = control.child(&path).map_err(failed)?;
             let found = Documents::fetch(&place).await.map_err(failed)?;
@@ -210,7 +179,7 @@ impl AddedLevels {
         Ok(())
     }
 
-    /// The version that a container of N5 says, which stays.
+    /// The version that a container says, which stays.
     async fn n5_version(&self, control: &Store) -> Result<Option<rechunk_n5::N5Version>, Error> {
         let found = Documents::fetch(control).await;
         let found = found.map_err(|source| store_error("look at", control.label(), source))?;

@@ -90,11 +90,11 @@ pub struct TreeJob {
     /// Groups of the target that repeat the shapes of arrays which grow.
     pub(crate) grown_groups: GrownGroups,
     /// The group is there, and gets levels; `None`: a new one is made.
-    pub(crate) adds: Option<AddedLevels>,
+    pub(crate) adds: Option<Box<AddedLevels>>,
     /// Files beside the target that are written in the end: the end of their location, and bytes.
     pub(crate) beside: Vec<(String, Vec<u8>)>,
     /// The levels, where the arrays are those of a pyramid.
-    pub pyramid: Option<PyramidReport>,
+    pub pyramid: Option<Box<PyramidReport>>,
     pub(crate) stores: Stores,
 }
 

@@ -37,7 +37,7 @@ pub struct TreeReport {
     pub others: Option<OthersReport>,
     /// The levels, where the arrays are those of a pyramid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pyramid: Option<PyramidReport>,
+    pub pyramid: Option<Box<PyramidReport>>,
     /// Predicted traffic of all arrays and other files.
     pub estimate: Estimate,
     /// Counted traffic of all arrays and other files; absent for a plan that was not run.

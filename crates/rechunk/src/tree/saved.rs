@@ -261,6 +261,7 @@ mod tests {
                 groups: identity,
                 arrays: vec![array],
                 others: Vec::new(),
+                adds_levels: false,
                 is_given_up: false,
             };
             let read = SavedTree::from_json(&tree.to_json().unwrap());

@@ -4,19 +4,19 @@
 use rechunk_store::{Role, Store};
 use tokio_util::sync::CancellationToken;
 
-use super::TreeJob;
 use super::commit::TreeDocuments;
 use super::give_up::{remove_begun, there};
 use super::grown::check_fresh;
-use super::levels::start_added;
 use super::saved::SavedTree;
+use super::{TreeArray, TreeJob};
 use crate::error::store_error;
 use crate::formats::Documents;
 use crate::may_start::{
     begun_before, ended_meanwhile, nothing_begun, other_job, overwrites, unfinished,
 };
+use crate::member_location::member_location;
 use crate::request::{Existing, Running};
-use crate::target::check_absent;
+use crate::target::{check_absent, open_target};
 use crate::work_dir::WorkDir;
 use crate::writer_lock::WriterLock;
 use crate::{Error, Remedy};
@@ -74,7 +74,7 @@ pub(crate) async fn start(
         return start_growth(job, running, left).await;
     }
     if job.adds.is_some() {
-        return start_added(job, running, target, left).await;
+        return start_added(job, running, left).await;
     }
     match (left, running.existing) {
         (Left::Unfinished(_), Existing::Refuse) => Err(unfinished(location)),
@@ -124,6 +124,28 @@ async fn start_growth(job: &TreeJob, running: Running, left: &Left) -> Result<St
         }
         (Left::Nothing | Left::Emptied, Existing::Refuse) => {
             check_fresh(job).await.map(|()| Start::Fresh)
+        }
+    }
+}
+
+/// Decides what a run does that adds levels to an image. Nothing of the image is removed.
+async fn start_added(job: &TreeJob, running: Running, left: &Left) -> Result<Start, Error> {
+    let location = &job.request.target;
+    match (left, running.existing) {
+        (Left::Unfinished(saved), Existing::Resume) => {
+            match saved.difference(&SavedTree::new(job)) {
+                Some(difference) => Err(other_job(location, &difference)),
+                None => Ok(Start::Resume),
+            }
+        }
+        (Left::Unfinished(_), Existing::Refuse | Existing::Overwrite) => Err(unfinished(location)),
+        (Left::Nothing | Left::Emptied, _) => {
+            for TreeArray { path, .. } in &job.arrays {
+                let place = member_location(location, path);
+                let store = open_target(&place, &job.stores)?;
+                check_absent(&place, &store, false).await?;
+            }
+            Ok(Start::Fresh)
         }
     }
 }

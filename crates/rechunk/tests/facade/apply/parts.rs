@@ -76,7 +76,8 @@ async fn parts_give_the_same_result() {
         }
         let (observer, cancel) = (Arc::new(NullObserver), CancellationToken::new());
         let job = open().await.unwrap();
-        let report = job.finish_parts(running, Duration::ZERO, observer, cancel).await.unwrap();
+        let finished = job.finish_parts(running, Duration::ZERO, observer, cancel);
+        let report = Box::pin(finished).await.unwrap();
         assert_eq!(report.apply.unwrap().op_calls, 0);
         case.check_target(folder.path(), "target").await;
         assert!(!folder.path().join("target.rechunk").exists());

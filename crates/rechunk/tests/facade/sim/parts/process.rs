@@ -45,7 +45,7 @@ pub(super) async fn take(
             Done::Part(Box::new(done))
         }
         Step::Finish => {
-            job.finish_parts(running, wait, observer, cancel).await?;
+            Box::pin(job.finish_parts(running, wait, observer, cancel)).await?;
             Done::Finished
         }
     })
