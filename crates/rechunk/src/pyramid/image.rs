@@ -93,8 +93,10 @@ async fn of_group(
 ) -> Result<Option<ImageGroup>, Error> {
     let metadata = documents.group().map_err(|error| Error::source_metadata(location, error))?;
     let Some(mut found) = read_image(&metadata.attributes) else { return Ok(None) };
-    if found.dialect == Dialect::BdvN5 && found.base_scale.is_none() {
-        found.base_scale = resolution_below(location, store, &found).await?;
+    if found.dialect == Dialect::BdvN5
+        && let Some(resolution) = resolution_below(location, store, &found).await?
+    {
+        found.base_scale = Some(resolution);
     }
     let failed = |source| Error::source_store(location, source);
     let labels = store.with_role(Role::Control).child("labels").map_err(failed)?;
