@@ -7,9 +7,10 @@ use std::process::Command;
 use crate::arrays::RawArray;
 use crate::harness::{Done, Folder, Run, fixture, root};
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "copy",
     "apply",
+    "pyramid",
     "plan",
     "run",
     "info",
