@@ -272,7 +272,7 @@ pub(crate) fn wrong(name: &str, what: &str, hint: Option<&str>) -> Error {
 }
 
 /// The error of a word, which names its option if it does not yet.
-fn given_to(error: WordError, name: &str) -> Error {
+pub(crate) fn given_to(error: WordError, name: &str) -> Error {
     let names = error.asked.is_some();
     let error = Error::from(error);
     if names { error } else { error.given_to(name) }

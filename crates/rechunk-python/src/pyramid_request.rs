@@ -5,7 +5,7 @@ use rechunk::{
     MissingCells, PyramidRequest, ReduceMethod, Rounding, WriteEmpty,
 };
 
-use crate::options::{Options, wrong};
+use crate::options::{Options, given_to, wrong};
 use crate::request::{open_options, planning, separator};
 
 const FORMATS: [&str; 3] = ["zarr3", "zarr2", "n5"];
@@ -70,7 +70,7 @@ fn settings(options: &mut Options) -> Result<PyramidRequest, Error> {
 /// The levels that are wanted, by one of three options.
 fn levels(options: &mut Options) -> Result<LevelsRequest, Error> {
     let factors = options.lists("factors").map(|levels| levels.join(";").parse::<LevelFactors>());
-    let factors = factors.transpose()?; // the error names factors
+    let factors = factors.transpose().map_err(|error| given_to(error, "factors"))?;
     let (count, until) = (options.number("levels", &1)?, options.number("until", &1)?);
     let both = |name: &str, other: &str| wrong(name, &format!("it cannot go with {other}"), None);
     match (factors, count, until) {
