@@ -115,6 +115,22 @@ impl DataType {
         Self::SmallFloat(SmallFloat::Float8E8m0fnu),
     ];
 
+    /// Bool, integers of 8 to 64 bits, and floats of 16, 32 and 64 bits.
+    pub const NUMBERS: [Self; 12] = [
+        Self::Bool,
+        Self::Uint8,
+        Self::Uint16,
+        Self::Uint32,
+        Self::Uint64,
+        Self::Int8,
+        Self::Int16,
+        Self::Int32,
+        Self::Int64,
+        Self::Float16,
+        Self::Float32,
+        Self::Float64,
+    ];
+
     /// Bytes of one element. Types of fewer than 8 bits take one byte each. 1 for
     /// [`DataType::Variable`], of which no size is known.
     pub fn item_bytes(self) -> u64 {

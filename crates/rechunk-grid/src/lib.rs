@@ -13,6 +13,7 @@ mod region;
 mod rounding;
 mod small_float;
 mod time_unit;
+mod with_number;
 
 pub use array_spec::{ArraySpec, FillValue, WriteEmpty};
 pub use chunk_grid::ChunkGrid;

@@ -341,28 +341,12 @@ impl Element for f16 {
 
 /// Returns the type, if operations take elements of it.
 pub(crate) fn supported(operation: &str, data_type: DataType) -> Result<DataType, OpError> {
-    if SUPPORTED.contains(&data_type) {
+    if DataType::NUMBERS.contains(&data_type) {
         Ok(data_type)
     } else {
         Err(unsupported(operation, data_type))
     }
 }
-
-/// Types that operations take.
-pub(crate) const SUPPORTED: [DataType; 12] = [
-    DataType::Bool,
-    DataType::Uint8,
-    DataType::Uint16,
-    DataType::Uint32,
-    DataType::Uint64,
-    DataType::Int8,
-    DataType::Int16,
-    DataType::Int32,
-    DataType::Int64,
-    DataType::Float16,
-    DataType::Float32,
-    DataType::Float64,
-];
 
 /// Type of floats for amounts of a type: floats stay, integers of at most 16 bits become float32,
 /// others float64.
@@ -376,7 +360,7 @@ pub(crate) fn float_for(data_type: DataType) -> DataType {
 
 /// Refusal of a type that no operation takes.
 pub(crate) fn unsupported(operation: &str, data_type: DataType) -> OpError {
-    let names: Vec<_> = SUPPORTED.iter().map(|data_type| data_type.name()).collect();
+    let names: Vec<_> = DataType::NUMBERS.iter().map(|data_type| data_type.name()).collect();
     let reason = format!("it takes {}", names.join(", "));
     OpError::DataType { operation: operation.to_owned(), data_type, reason }
 }
@@ -384,56 +368,14 @@ pub(crate) fn unsupported(operation: &str, data_type: DataType) -> OpError {
 /// Runs an expression with `$T` as the Rust type of elements; returns the refusal of other types
 /// from the function around it.
 macro_rules! for_elements {
-    ($operation:expr, $data_type:expr, $T:ident => $run:expr) => {{
-        use ::rechunk_grid::DataType;
-        match $data_type {
-            DataType::Bool | DataType::Uint8 => {
-                type $T = u8;
-                $run
-            }
-            DataType::Uint16 => {
-                type $T = u16;
-                $run
-            }
-            DataType::Uint32 => {
-                type $T = u32;
-                $run
-            }
-            DataType::Uint64 => {
-                type $T = u64;
-                $run
-            }
-            DataType::Int8 => {
-                type $T = i8;
-                $run
-            }
-            DataType::Int16 => {
-                type $T = i16;
-                $run
-            }
-            DataType::Int32 => {
-                type $T = i32;
-                $run
-            }
-            DataType::Int64 => {
-                type $T = i64;
-                $run
-            }
-            DataType::Float16 => {
-                type $T = ::half::f16;
-                $run
-            }
-            DataType::Float32 => {
-                type $T = f32;
-                $run
-            }
-            DataType::Float64 => {
-                type $T = f64;
-                $run
-            }
-            other => return Err($crate::element::unsupported($operation, other)),
-        }
-    }};
+    ($operation:expr, $data_type:expr, $T:ident => $run:expr) => {
+        ::rechunk_grid::with_number!(
+            $data_type,
+            ::half::f16,
+            $T => $run,
+            other => return Err($crate::element::unsupported($operation, other))
+        )
+    };
 }
 pub(crate) use for_elements;
 

@@ -251,55 +251,13 @@ floats! {
 /// Runs an expression with `$T` as the Rust type of elements; returns the refusal of other types
 /// from the function around it.
 macro_rules! for_elements {
-    ($method:expr, $data_type:expr, $T:ident => $run:expr) => {{
-        use ::rechunk_grid::DataType;
-        match $data_type {
-            DataType::Bool | DataType::Uint8 => {
-                type $T = u8;
-                $run
-            }
-            DataType::Uint16 => {
-                type $T = u16;
-                $run
-            }
-            DataType::Uint32 => {
-                type $T = u32;
-                $run
-            }
-            DataType::Uint64 => {
-                type $T = u64;
-                $run
-            }
-            DataType::Int8 => {
-                type $T = i8;
-                $run
-            }
-            DataType::Int16 => {
-                type $T = i16;
-                $run
-            }
-            DataType::Int32 => {
-                type $T = i32;
-                $run
-            }
-            DataType::Int64 => {
-                type $T = i64;
-                $run
-            }
-            DataType::Float16 => {
-                type $T = $crate::floats::Half;
-                $run
-            }
-            DataType::Float32 => {
-                type $T = f32;
-                $run
-            }
-            DataType::Float64 => {
-                type $T = f64;
-                $run
-            }
-            other => return Err($crate::method::Method::refuses($method, other)),
-        }
-    }};
+    ($method:expr, $data_type:expr, $T:ident => $run:expr) => {
+        ::rechunk_grid::with_number!(
+            $data_type,
+            $crate::floats::Half,
+            $T => $run,
+            other => return Err($crate::method::Method::refuses($method, other))
+        )
+    };
 }
 pub(crate) use for_elements;

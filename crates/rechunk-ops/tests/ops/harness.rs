@@ -8,20 +8,7 @@ use rechunk_grid::{DataType, Region};
 use rechunk_ops::{BoxView, OpError, Operation, TaskContext, operation, parse_settings};
 
 /// Types that operations take.
-pub(crate) const TYPES: [DataType; 12] = [
-    DataType::Bool,
-    DataType::Uint8,
-    DataType::Uint16,
-    DataType::Uint32,
-    DataType::Uint64,
-    DataType::Int8,
-    DataType::Int16,
-    DataType::Int32,
-    DataType::Int64,
-    DataType::Float16,
-    DataType::Float32,
-    DataType::Float64,
-];
+pub(crate) const TYPES: [DataType; 12] = DataType::NUMBERS;
 
 /// Bytes that are aligned for every type.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,20 +5,7 @@ use rechunk_grid::DataType;
 use rechunk_reduce::{Method, Rounding};
 
 /// Types that all methods take.
-pub const TYPES: [DataType; 12] = [
-    DataType::Bool,
-    DataType::Uint8,
-    DataType::Uint16,
-    DataType::Uint32,
-    DataType::Uint64,
-    DataType::Int8,
-    DataType::Int16,
-    DataType::Int32,
-    DataType::Int64,
-    DataType::Float16,
-    DataType::Float32,
-    DataType::Float64,
-];
+pub const TYPES: [DataType; 12] = DataType::NUMBERS;
 
 /// Methods that look at cells only.
 pub const METHODS: [Method; 6] =
