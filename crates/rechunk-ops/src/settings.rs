@@ -88,8 +88,10 @@ impl<'a> Settings<'a> {
     /// Reads the type of elements; `None` if the setting is left out.
     pub(crate) fn data_type(&self, key: &str) -> Result<Option<DataType>, OpError> {
         let Some(text) = self.optional(key) else { return Ok(None) };
-        let named = DataType::from_name(text).filter(|data_type| DataType::NUMBERS.contains(data_type));
-        let names = || DataType::NUMBERS.iter().map(|data_type| data_type.name()).collect::<Vec<_>>();
+        let named =
+            DataType::from_name(text).filter(|data_type| DataType::NUMBERS.contains(data_type));
+        let names =
+            || DataType::NUMBERS.iter().map(|data_type| data_type.name()).collect::<Vec<_>>();
         named.map(Some).ok_or_else(|| self.bad(key, format!("it takes {}", names().join(", "))))
     }
 
