@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use rechunk_format::Layout;
 use rechunk_grid::WriteEmpty;
 use rechunk_kernel::Digest;
 use rechunk_plan::{Stage, StageGeometry, Unit};
@@ -72,10 +71,6 @@ pub(crate) fn stage(run: Arc<RunContext>, number: usize) -> Result<StageRun, Fau
     let target = execution.sink.array().layout();
     let endian = target.element_order().endian;
     let data_type = source.spec().data_type;
-    let fill = |layout: &Arc<dyn Layout>| match &layout.spec().fill_value {
-        Some(fill) => fill.stored(data_type, endian),
-        None => vec![0; item_bytes],
-    };
     let swaps = way_in.reads_source() && source.element_order().endian != endian;
     let swap_bytes = if swaps { data_type.swap_bytes() } else { 1 };
     // More threads than lanes would have nothing to do. A plan without any has its jobs run in
@@ -92,7 +87,8 @@ pub(crate) fn stage(run: Arc<RunContext>, number: usize) -> Result<StageRun, Fau
         }
     };
     let cpu = CpuPool::new(u32::try_from(threads).unwrap_or(1))?;
-    let (source_fill, target_fill) = (fill(source), fill(target));
+    let (source_fill, target_fill) =
+        (source.spec().fill_item(endian), target.spec().fill_item(endian));
     let op = StageOp::of(&stage, execution, data_type, endian);
     // What is absent here and there has to read the same.
     let is_same_fill = source_fill == target_fill && op.is_none();

@@ -113,16 +113,15 @@ impl Execution {
 
     /// Has large objects sent in the parts that the plan has counted.
     pub(crate) fn sending_as_planned(mut self) -> Self {
-        if let (Sink::Write(array), Some(uploads)) = (&self.sink, &self.plan.target().uploads) {
-            let store = array.store().with_part_sizes(part_sizes(uploads));
-            self.sink = Sink::Write(Array::new(Arc::clone(array.layout()), store));
-        }
-        if let Some(work) = &self.plan.pyramid {
-            for (level, arrays) in work.levels.iter().zip(&mut self.levels) {
-                let Some(uploads) = &self.plan.array(level.array).uploads else { continue };
-                for array in &mut arrays.arrays {
-                    *array = array.with_store(array.store().with_part_sizes(part_sizes(uploads)));
-                }
+        if let Some(uploads) = &self.plan.target().uploads {
+            let sending = |array: &Array| {
+                array.with_store(array.store().with_part_sizes(part_sizes(uploads)))
+            };
+            if let Sink::Write(array) = &self.sink {
+                self.sink = Sink::Write(sending(array));
+            }
+            for array in self.levels.iter_mut().flat_map(|level| &mut level.arrays) {
+                *array = sending(array);
             }
         }
         let uploads = self.plan.intermediate().and_then(|array| array.uploads.as_ref());

@@ -22,6 +22,7 @@ mod memory;
 mod op;
 mod pyramid;
 mod raw_runs;
+mod regions;
 mod run;
 mod stage;
 mod steps;

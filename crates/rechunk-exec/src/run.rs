@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use futures::future::{self, FutureExt, TryFutureExt};
 use rechunk_kernel::{Digest, wide};
+use rechunk_plan::Unit;
 use rechunk_store::Store;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -18,6 +19,7 @@ use crate::journal::{DoneSet, Log, Marks, Writer};
 use crate::memory::gate::Gate;
 use crate::pyramid::{self, stage::PyramidStage};
 use crate::raw_runs;
+use crate::regions::stage::RegionStage;
 use crate::stage::context::RunContext;
 use crate::stage::stage_run::StageRun;
 use crate::stage::way_in::WayIn;
@@ -97,17 +99,13 @@ fn start_writer(
 
 /// The stores that stage `stage` writes to.
 fn written_stores(execution: &Execution, stage: usize) -> Vec<Store> {
-    let target = || execution.sink.array().store().clone();
-    if let Some(work) = &execution.plan.pyramid {
-        let leaves_blocks = work.passes.get(stage).is_some_and(|pass| pass.leaves_blocks);
-        let blocks = execution.intermediate.clone().filter(|_| leaves_blocks);
-        return std::iter::once(target()).chain(blocks).collect();
-    }
-    if stage + 1 < execution.plan.stages.len() {
-        execution.intermediate.iter().cloned().collect()
-    } else {
-        vec![target()]
-    }
+    let writes = |pieces: bool| {
+        let outputs = &execution.plan.stages[stage].outputs;
+        outputs.iter().any(|output| (output.unit == Unit::Piece) == pieces)
+    };
+    let target = Some(execution.sink.array().store()).filter(|_| writes(false));
+    let intermediate = execution.intermediate.as_ref().filter(|_| writes(true));
+    target.into_iter().chain(intermediate).cloned().collect()
 }
 
 /// Waits until the journal's writer ends, which it does of its own only when it fails.
@@ -157,11 +155,12 @@ async fn run_stages(
 /// Runs the stages of an apply, beside each other.
 async fn run_windows(context: &Arc<RunContext>, done: &DoneSet) -> Result<(), ExecError> {
     let stages = WindowStage::all_of(context).map_err(ExecError::Run)?;
-    context.observer.event(&WindowStage::started(&stages, done));
+    let shared: Vec<&RegionStage> = stages.iter().map(|stage| &stage.shared).collect();
+    context.observer.event(&RegionStage::started(&shared, done));
     windows::tasks::run_tasks(&stages, done).instrument(tracing::info_span!("apply")).await?;
     let Some(last) = stages.last() else { return Ok(()) };
-    context.observer.event(&Event::StageDone { stage: last.number });
-    settle(context, last.number).await.map_err(ExecError::Run)
+    context.observer.event(&Event::StageDone { stage: last.shared.number });
+    settle(context, last.shared.number).await.map_err(ExecError::Run)
 }
 
 /// Runs the passes of a pyramid, one after the other.
@@ -170,7 +169,7 @@ async fn run_pyramid(context: &Arc<RunContext>, done: &DoneSet) -> Result<(), Ex
     for number in context.execution.stages() {
         let stage = PyramidStage::new(Arc::clone(context), number, cpu.clone());
         let stage = Arc::new(stage.map_err(ExecError::Run)?);
-        context.observer.event(&stage.started(done));
+        context.observer.event(&RegionStage::started(&[&stage.shared], done));
         let span = tracing::info_span!("pyramid", number);
         pyramid::tasks::run_tasks(&stage, done).instrument(span).await?;
         context.observer.event(&Event::StageDone { stage: number });

@@ -101,6 +101,12 @@ impl ArraySpec {
         self.data_type.item_bytes()
     }
 
+    /// One element of a chunk that is not stored: the fill value, or zero where there is none.
+    pub fn fill_item(&self, endian: Endian) -> Vec<u8> {
+        let fill = self.fill_value.clone().unwrap_or_else(|| FillValue::zero(self.item_bytes()));
+        fill.stored(self.data_type, endian)
+    }
+
     /// Bytes of all elements; `None` if they differ in length, or if that is no number of 64 bits.
     pub fn decoded_bytes(&self) -> Option<u64> {
         if self.data_type.is_variable() {

@@ -1,7 +1,7 @@
 //! The array as regions see it: checked sizes, and where the elements of a chunk lie.
 
 use rechunk_format::{Plain, ShardFormat};
-use rechunk_grid::{ChunkGrid, Endian, FillValue, Region};
+use rechunk_grid::{ChunkGrid, Endian, Region};
 
 use rechunk_kernel::narrow;
 
@@ -69,7 +69,6 @@ impl Geometry {
             endian if endian == Endian::NATIVE => 1,
             _ => spec.data_type.swap_bytes(),
         };
-        let fill = spec.fill_value.clone().unwrap_or_else(|| FillValue::zero(item_bytes));
         Ok(Self {
             region,
             grid,
@@ -78,8 +77,8 @@ impl Geometry {
             item_bytes,
             region_bytes,
             chunk_bytes,
-            fill: fill.stored(spec.data_type, Endian::NATIVE),
-            stored_fill: fill.stored(spec.data_type, layout.element_order().endian),
+            fill: spec.fill_item(Endian::NATIVE),
+            stored_fill: spec.fill_item(layout.element_order().endian),
         })
     }
 

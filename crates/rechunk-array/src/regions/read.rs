@@ -68,17 +68,30 @@ impl Array {
         buffer: &mut [u8],
         options: &RegionOptions,
     ) -> Result<RegionRead, RegionError> {
-        let geometry = Geometry::new(self, region.clone())?;
-        check_buffer(self, &geometry, buffer.len())?;
-        self.read_into(geometry, buffer, options).await
+        self.read_into(region, buffer, options, |_| {}).await
+    }
+
+    /// Reads as [`Array::read_region_counting`], and adds the parts of the region whose chunks are
+    /// missing to `missing`.
+    pub async fn read_region_noting(
+        &self,
+        region: &Region,
+        buffer: &mut [u8],
+        options: &RegionOptions,
+        missing: &mut Vec<Region>,
+    ) -> Result<RegionRead, RegionError> {
+        self.read_into(region, buffer, options, |part| missing.push(part)).await
     }
 
     async fn read_into(
         &self,
-        geometry: Geometry,
+        region: &Region,
         buffer: &mut [u8],
         options: &RegionOptions,
+        mut is_missing: impl FnMut(Region),
     ) -> Result<RegionRead, RegionError> {
+        let geometry = Geometry::new(self, region.clone())?;
+        check_buffer(self, &geometry, buffer.len())?;
         let mut parts_read = RegionRead::default();
         if geometry.region.is_empty() {
             return Ok(parts_read);
@@ -118,6 +131,7 @@ impl Array {
             let Some(found) = found else {
                 parts_read.missing += 1;
                 fill(&geometry.fill, &region, target)?;
+                is_missing(region);
                 continue;
             };
             parts_read.found += 1;

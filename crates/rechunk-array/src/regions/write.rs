@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use bytes::Bytes;
 use futures::stream::{FuturesUnordered, StreamExt};
 use rechunk_format::{ShardFormat, ShardIndex};
 use rechunk_grid::{Region, WriteEmpty};
@@ -41,13 +42,7 @@ impl Array {
             return Ok(());
         }
         let at_once = budget::writes(self, &geometry, options)?;
-        let writer = Writer {
-            array: self,
-            geometry: &geometry,
-            elements,
-            frame: geometry.region_frame(),
-            leaves_out: self.leaves_out(options.write_empty),
-        };
+        let writer = Writer::new(self, &geometry, elements, options.write_empty);
         let mut objects = geometry.objects();
         let mut under_way = FuturesUnordered::new();
         loop {
@@ -68,34 +63,24 @@ impl Array {
 
     /// Writes chunk `index` from `elements`: those of it that lie in the array, in C order and
     /// native byte order. Where chunks lie in shards it goes into `shard`, which is the writer of
-    /// its own. Returns false if it holds only the fill value and is left out; one that is there
-    /// then stays.
+    /// its own. One that holds only the fill value may be left out; a chunk that is there then
+    /// stays.
     pub async fn write_whole_chunk(
         &self,
         index: &[u64],
         elements: &[u8],
         (shard, write_empty): (Option<&ShardWriter>, WriteEmpty),
-    ) -> Result<bool, RegionError> {
+    ) -> Result<(), RegionError> {
         let region = self.layout().spec().grid()?.region(index);
         let geometry = Geometry::new(self, region)?;
         check_buffer(self, &geometry, elements.len())?;
-        let writer = Writer {
-            array: self,
-            geometry: &geometry,
-            elements,
-            frame: geometry.region_frame(),
-            leaves_out: self.leaves_out(write_empty),
-        };
-        let changed = writer.changed(index, Before::Missing).await?;
-        if writer.is_left_out(&changed) {
-            return Ok(false);
+        let writer = Writer::new(self, &geometry, elements, write_empty);
+        match (writer.encoded(index, Before::Missing).await?, shard) {
+            (Some(encoded), Some(shard)) => drop(shard.add(index, encoded).await?),
+            (Some(encoded), None) => self.write_chunk(index, encoded).await?,
+            (None, _) => {}
         }
-        let encoded = encoded_chunk(self, index, changed).await?;
-        match shard {
-            Some(shard) => drop(shard.add(index, encoded).await?),
-            None => self.write_chunk(index, encoded).await?,
-        }
-        Ok(true)
+        Ok(())
     }
 
     /// Refuses stores and files in which no object can be replaced by itself.
@@ -147,7 +132,17 @@ enum Before {
     Missing,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    fn new(
+        array: &'a Array,
+        geometry: &'a Geometry,
+        elements: &'a [u8],
+        write_empty: WriteEmpty,
+    ) -> Self {
+        let (frame, leaves_out) = (geometry.region_frame(), array.leaves_out(write_empty));
+        Self { array, geometry, elements, frame, leaves_out }
+    }
+
     async fn object(&self, index: Vec<u64>) -> Result<(), RegionError> {
         match &self.geometry.shards {
             Some((grid, format)) => self.shard(&grid.region(&index), format, &index).await,
@@ -157,12 +152,11 @@ impl Writer<'_> {
 
     /// Writes a chunk that is an object of its own.
     async fn chunk(&self, index: &[u64]) -> Result<(), RegionError> {
-        let elements = self.changed(index, Before::Object).await?;
-        if self.is_left_out(&elements) {
-            return Ok(self.array.remove_object(index).await?);
+        match self.encoded(index, Before::Object).await? {
+            Some(encoded) => self.array.write_chunk(index, encoded).await?,
+            None => self.array.remove_object(index).await?,
         }
-        let encoded = encoded_chunk(self.array, index, elements).await?;
-        Ok(self.array.write_chunk(index, encoded).await?)
+        Ok(())
     }
 
     /// Writes a shard: its chunks one after the other, those outside of the region as they are
@@ -191,16 +185,24 @@ impl Writer<'_> {
                 }
                 continue;
             }
-            let elements = self.changed(&chunk, entry.map_or(Before::Missing, Before::Entry));
-            let elements = elements.await?;
-            if !self.is_left_out(&elements) {
-                writer.add(&chunk, encoded_chunk(array, &chunk, elements).await?).await?;
+            let before = entry.map_or(Before::Missing, Before::Entry);
+            if let Some(encoded) = self.encoded(&chunk, before).await? {
+                writer.add(&chunk, encoded).await?;
             }
         }
         if !writer.finish().await? {
             array.remove_object(shard).await?; // none of its chunks is left
         }
         Ok(())
+    }
+
+    /// The chunk with the elements of the region, encoded; `None` if it is left out.
+    async fn encoded(&self, index: &[u64], before: Before) -> Result<Option<Bytes>, RegionError> {
+        let elements = self.changed(index, before).await?;
+        if self.is_left_out(&elements) {
+            return Ok(None);
+        }
+        encoded_chunk(self.array, index, elements).await.map(Some)
     }
 
     /// The elements of a chunk with those of the region, in its own order. They are the caller's

@@ -9,19 +9,10 @@ use rechunk_plan::{PIECE_CHECKSUM_BYTES, cells_of};
 use rechunk_store::Role;
 
 use super::stage::PyramidStage;
+use crate::Fault;
 use crate::fill::piece_checksum::Sum;
 use crate::stage::piece_place::{PiecePlace, intermediate_key};
 use crate::units::frame::{self, Frame};
-use crate::{Fault, TaskRange};
-
-/// Results that are not rounded.
-#[derive(Debug)]
-pub(super) struct Left {
-    /// Box of cells of the last level of the pass.
-    pub cells: Region,
-    /// Their elements.
-    pub bytes: Vec<u8>,
-}
 
 /// The block of a task, which its steps fill.
 #[derive(Debug)]
@@ -45,22 +36,23 @@ impl BlockUnderWay {
         Ok(Some(Self { region, frame, bytes, item_bytes }))
     }
 
-    /// Adds what a step leaves.
-    pub(super) fn add(&mut self, left: &Left) -> Result<(), Fault> {
-        let Some(common) = left.cells.intersect(&self.region) else { return Ok(()) };
-        let own = Frame::of_region(&left.cells, self.item_bytes)?;
+    /// Adds results of a step, which are not rounded, in the cells that it has.
+    pub(super) fn add(&mut self, cells: &Region, results: &[u8]) -> Result<(), Fault> {
+        let Some(common) = cells.intersect(&self.region) else { return Ok(()) };
+        let own = Frame::of_region(cells, self.item_bytes)?;
         let target = (&mut *self.bytes, &self.frame);
-        frame::copy(self.item_bytes, &common, (&left.bytes, &own), target, 1)
+        frame::copy(self.item_bytes, &common, (results, &own), target, 1)
     }
 
     /// Stores it, as what task `number` leaves.
     pub(super) async fn put(self, stage: &PyramidStage, number: u64) -> Result<(), Fault> {
-        let store = stage.run.intermediate()?;
-        let mut sum = Sum::of(&stage.run.execution.plan, stage.number, &self.region.start);
+        let store = stage.shared.run.intermediate()?;
+        let mut sum =
+            Sum::of(&stage.shared.run.execution.plan, stage.shared.number, &self.region.start);
         sum.add(&self.bytes);
         let (tail, bytes) = (Bytes::copy_from_slice(&sum.to_bytes()), wide(self.bytes.len()));
         let parts = vec![Bytes::from(self.bytes), tail];
-        let key = intermediate_key(stage.number, number);
+        let key = intermediate_key(stage.shared.number, number);
         store.put(&key, parts).await.map_err(Fault::Intermediate)?;
         store.meter().add_decoded_written(Role::Intermediate, bytes);
         Ok(())
@@ -74,13 +66,13 @@ pub(super) async fn read(
     region: &Region,
 ) -> Result<Vec<u8>, Fault> {
     let item_bytes = stage.block_item_bytes();
-    let store = stage.run.intermediate()?;
-    let plan = &stage.run.execution.plan;
-    let before = stage.number.saturating_sub(1);
-    let block = &stage.stage().input(plan).chunk;
+    let store = stage.shared.run.intermediate()?;
+    let plan = &stage.shared.run.execution.plan;
+    let before = stage.shared.number.saturating_sub(1);
+    let block = &stage.shared.stage().input(plan).chunk;
     let cells = stage.work().cells(level);
     let grid = ChunkGrid::new(&cells, block).map_err(Fault::Grid)?;
-    let mut bytes = stage.spare.take(region.elements(), item_bytes)?;
+    let mut bytes = stage.shared.spare.take(region.elements(), item_bytes)?;
     let all = Frame::of_region(region, item_bytes)?;
     let mut stored = Vec::new();
     for index in grid.covering(region).positions() {
@@ -89,11 +81,7 @@ pub(super) async fn read(
         let frame = Frame::of_region(&own, item_bytes)?;
         let length = wide(frame.bytes).saturating_add(PIECE_CHECKSUM_BYTES);
         let task = grid.indices().ordinal(&index);
-        let place = PiecePlace {
-            key: intermediate_key(before, task),
-            range: (0, length),
-            written_by: TaskRange::new(before, task..task.saturating_add(1)),
-        };
+        let place = PiecePlace::of_task(before, task, (0, length));
         let read = store.get_range_into(&place.key, 0, length, length, &mut stored).await;
         if let Err(error) = read {
             return Err(place.unread(error));

@@ -1,8 +1,9 @@
 //! Does the plan of a pyramid fit the arrays? Asked once, before anything moves.
 
 use rechunk_array::Array;
-use rechunk_plan::{Plan, PlanArray, PyramidWork};
+use rechunk_plan::{PlanArray, PyramidWork};
 
+use crate::regions::{self, check::refuse};
 use crate::{Execution, Fault};
 
 /// Refuses what would go wrong later, or quietly.
@@ -28,25 +29,7 @@ pub(crate) fn check(execution: &Execution, work: &PyramidWork) -> Result<(), Fau
             return refuse(&format!("its level {number} is one of other arrays"));
         }
     }
-    if plan.threads == 0 {
-        return refuse("it has no threads, on which levels are computed");
-    }
-    check_memory(plan)?;
-    let needs_store = work.passes.iter().any(|pass| pass.leaves_blocks);
-    if needs_store && execution.intermediate.is_none() {
-        return refuse("it has an intermediate, but there is no store for one");
-    }
-    Ok(())
-}
-
-fn check_memory(plan: &Plan) -> Result<(), Fault> {
-    let available = plan.memory.planned_peak_bytes.saturating_sub(plan.memory.fixed_bytes);
-    for (number, stage) in plan.stages.iter().enumerate() {
-        if stage.tasks_at_once == 0 || stage.peak_bytes(plan.threads) > available {
-            return refuse(&format!("stage {number} has no memory for its tasks"));
-        }
-    }
-    Ok(())
+    regions::check::check(execution, "it has no threads, on which levels are computed")
 }
 
 /// True if an array is the part of a level behind its first `split` axes.
@@ -61,8 +44,4 @@ fn fits(array: &Array, planned: &PlanArray, split: usize, execution: &Execution)
         && spec.chunk_shape == behind(&planned.chunk)
         && shard == planned.shard.as_deref().map(behind)
         && spec.data_type == execution.source.layout().spec().data_type
-}
-
-fn refuse(reason: &str) -> Result<(), Fault> {
-    Err(Fault::Plan { reason: reason.to_owned() })
 }

@@ -7,18 +7,17 @@ use rechunk_reduce::{
     gaussian, reduce, reduce_masked, round_sums, sum_cells, sum_cells_masked,
 };
 
-use super::blocks::Left;
 use super::read::Window;
 use super::stage::PyramidStage;
 use crate::Fault;
-use crate::units::frame::{self, Frame, buffer_bytes};
+use crate::units::frame::{self, buffer_bytes};
 
 /// Cells of a level.
 #[derive(Debug)]
 pub(super) struct LevelResult {
     /// Box of the level.
     pub cells: Region,
-    /// Its elements.
+    /// Its elements, or what is left of them for the next pass.
     pub values: Vec<u8>,
 }
 
@@ -27,8 +26,8 @@ pub(super) struct LevelResult {
 pub(super) struct Results {
     /// Of each level of the pass, finest first.
     pub levels: Vec<LevelResult>,
-    /// Results for the next pass, if it is to get some.
-    pub left: Option<Left>,
+    /// Results of the last level that are not rounded, for the next pass, if it is to get some.
+    pub left: Option<LevelResult>,
     /// A chunk of the input is stored.
     pub is_found: bool,
 }
@@ -79,7 +78,7 @@ pub(super) fn compute(stage: &PyramidStage, window: Window) -> Result<Results, F
     }
     let left = if pass.leaves_blocks { of.left(pass.end.saturating_sub(1)) } else { None };
     let (Form::Values(bytes, _) | Form::Sums(bytes, _)) = of.input.form;
-    stage.spare.give(bytes);
+    stage.shared.spare.give(bytes);
     Ok(Results { levels, left, is_found })
 }
 
@@ -96,7 +95,7 @@ impl Step<'_> {
         {
             return (data, ratio(own, &self.work().levels[number].factors));
         }
-        (&self.input, self.work().relative(self.stage.number, level))
+        (&self.input, self.work().relative(self.stage.shared.number, level))
     }
 
     /// Results of a level are made into another one, or left.
@@ -108,7 +107,7 @@ impl Step<'_> {
 
     /// Cells of a level and their elements. Keeps what others are made of.
     fn level(&mut self, level: usize) -> Result<(Region, Vec<u8>), Fault> {
-        let factors = self.work().relative(self.stage.number, level);
+        let factors = self.work().relative(self.stage.shared.number, level);
         let is_whole = factors.iter().all(|&factor| factor == 1);
         if let Form::Values(..) = &self.input.form
             && is_whole
@@ -126,14 +125,18 @@ impl Step<'_> {
                 return self.rounded(level);
             }
         }
-        let made = self.reduced(level)?;
-        let Form::Values(values, _) = &made.form else { return Err(no_elements()) };
-        let result = (made.region.clone(), values.clone());
-        if self.is_needed(level) {
-            let is_cut = from == LevelsFrom::Previous;
-            self.made[level] = Some(if is_cut { self.cut(level, made)? } else { made });
+        let mut made = self.reduced(level)?;
+        if from == LevelsFrom::Previous {
+            made = self.cut(level, made)?;
         }
-        Ok(result)
+        if self.is_needed(level) {
+            let Form::Values(values, _) = &made.form else { return Err(no_elements()) };
+            let result = (made.region.clone(), values.clone());
+            self.made[level] = Some(made);
+            return Ok(result);
+        }
+        let Form::Values(values, _) = made.form else { return Err(no_elements()) };
+        Ok((made.region, values))
     }
 
     /// The elements of the step.
@@ -142,7 +145,7 @@ impl Step<'_> {
         if self.input.region == self.own {
             return Ok(bytes.clone());
         }
-        part(&self.input.region, bytes, &self.own, self.stage.item_bytes)
+        frame::cut(self.stage.shared.item_bytes, (bytes, &self.input.region), &self.own)
     }
 
     /// The level is the input of the pass.
@@ -164,7 +167,7 @@ impl Step<'_> {
             factor: factors[axis],
         });
         let window = GaussianWindow { axes: axes.collect() };
-        let mut values = vec![0; buffer_bytes(cells.elements(), self.stage.item_bytes)?];
+        let mut values = vec![0; buffer_bytes(cells.elements(), self.stage.shared.item_bytes)?];
         let (rounding, data_type) = (self.work().rounding, self.stage.data_type);
         gaussian(rounding, data_type, bytes, &window, &mut values).map_err(fault)?;
         Ok((cells, values))
@@ -175,7 +178,7 @@ impl Step<'_> {
         let (parent, factors) = self.parent(level);
         let Form::Values(bytes, mask) = &parent.form else { return Err(no_elements()) };
         let cells = cells_of(&parent.region, &factors);
-        let mut values = vec![0; buffer_bytes(cells.elements(), self.stage.item_bytes)?];
+        let mut values = vec![0; buffer_bytes(cells.elements(), self.stage.shared.item_bytes)?];
         if cells.is_empty() {
             return Ok(Data { region: cells, form: Form::Values(values, None) });
         }
@@ -241,7 +244,7 @@ impl Step<'_> {
         let Some(Data { region, form: Form::Sums(sums, counts) }) = &self.made[level] else {
             return Err(no_elements());
         };
-        let mut values = vec![0; buffer_bytes(region.elements(), self.stage.item_bytes)?];
+        let mut values = vec![0; buffer_bytes(region.elements(), self.stage.shared.item_bytes)?];
         let axes = || {
             let counts =
                 |axis| self.work().counts(level, axis, region.start[axis], region.shape[axis]);
@@ -267,7 +270,7 @@ impl Step<'_> {
         if inside == cells {
             return Ok(LevelResult { cells, values });
         }
-        let values = part(&cells, &values, &inside, self.stage.item_bytes)?;
+        let values = frame::cut(self.stage.shared.item_bytes, (&values, &cells), &inside)?;
         Ok(LevelResult { cells: inside, values })
     }
 
@@ -278,30 +281,20 @@ impl Step<'_> {
         if inside == data.region {
             return Ok(data);
         }
-        let cut = part(&data.region, values, &inside, self.stage.item_bytes)?;
-        let mask = mask.as_ref().map(|mask| part(&data.region, mask, &inside, 1)).transpose()?;
+        let cut = frame::cut(self.stage.shared.item_bytes, (values, &data.region), &inside)?;
+        let mask =
+            mask.as_ref().map(|mask| frame::cut(1, (mask, &data.region), &inside)).transpose()?;
         Ok(Data { region: inside, form: Form::Values(cut, mask) })
     }
 
     /// Takes what is left of a level for the next pass.
-    fn left(&mut self, level: usize) -> Option<Left> {
+    fn left(&mut self, level: usize) -> Option<LevelResult> {
         let Data { region, form } = self.made.get_mut(level)?.take()?;
-        let (Form::Values(bytes, _) | Form::Sums(bytes, _)) = form;
-        Some(Left { cells: region, bytes })
+        let (Form::Values(values, _) | Form::Sums(values, _)) = form;
+        Some(LevelResult { cells: region, values })
     }
 }
 
 fn no_elements() -> Fault {
     Fault::Plan { reason: "a level follows from sums, which its method does not make".to_owned() }
-}
-
-/// Elements of `wanted` out of those of `all`, in which it lies.
-fn part(all: &Region, bytes: &[u8], wanted: &Region, item_bytes: usize) -> Result<Vec<u8>, Fault> {
-    if wanted.is_empty() {
-        return Ok(Vec::new());
-    }
-    let (from, to) = (Frame::of_region(all, item_bytes)?, Frame::of_region(wanted, item_bytes)?);
-    let mut cut = vec![0; to.bytes];
-    frame::copy(item_bytes, wanted, (bytes, &from), (&mut cut, &to), 1)?;
-    Ok(cut)
 }

@@ -16,7 +16,7 @@ pub(super) struct Filling {
     pub level: usize,
     pub grid: ChunkGrid,
     /// Grid of shards, where chunks lie in some.
-    pub shard_grid: Option<ChunkGrid>,
+    shard_grid: Option<ChunkGrid>,
     item_bytes: usize,
     chunks: BTreeMap<Vec<u64>, Unfinished>,
     pub shards: BTreeMap<Vec<u64>, OpenShard>,
@@ -104,26 +104,16 @@ impl Filling {
         Ok(complete)
     }
 
-    /// Cuts a chunk out of the elements of `cells`.
-    pub(super) fn cut(
-        &self,
-        index: &[u64],
-        cells: &Region,
-        values: &[u8],
-    ) -> Result<Vec<u8>, Fault> {
-        let region = self.grid.region(index);
-        let (all, own) = (
-            Frame::of_region(cells, self.item_bytes)?,
-            Frame::of_region(&region, self.item_bytes)?,
-        );
-        let mut bytes = vec![0; own.bytes];
-        frame::copy(self.item_bytes, &region, (values, &all), (&mut bytes, &own), 1)?;
-        Ok(bytes)
+    /// Index of the shard of a chunk, where chunks lie in some.
+    pub(super) fn shard_of(&self, chunk: &[u64]) -> Option<Vec<u64>> {
+        let grid = self.shard_grid.as_ref()?;
+        Some(grid.covering(&self.grid.region(chunk)).start)
     }
 
     /// Number of chunks of the level in a shard.
-    pub(super) fn chunks_in(&self, shard: &Region) -> u64 {
-        self.grid.covering(shard).elements()
+    pub(super) fn chunks_in(&self, shard: &[u64]) -> u64 {
+        let region = self.shard_grid.as_ref().map(|grid| grid.region(shard));
+        region.map_or(0, |region| self.grid.covering(&region).elements())
     }
 
     /// Refuses to end a task of which a chunk or a shard is not complete.

@@ -13,11 +13,6 @@ pub struct LevelArrays {
 }
 
 impl LevelArrays {
-    /// A level that is one array.
-    pub fn one(array: Array) -> Self {
-        Self { arrays: vec![array], split_axes: 0 }
-    }
-
     /// The array of a chunk of a level of `shape`, and the index that it has there. Along axes that
     /// are split off, chunks are of one element.
     pub(super) fn place<'a>(

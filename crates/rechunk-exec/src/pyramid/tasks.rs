@@ -15,9 +15,9 @@ use crate::tasks::flatten;
 /// Runs the tasks of a stage that are to be done and are not. If one fails, or if this future is
 /// dropped, those that run are dropped too.
 pub(crate) async fn run_tasks(stage: &Arc<PyramidStage>, done: &DoneSet) -> Result<(), ExecError> {
-    let left = done.left_in(&stage.tasks);
+    let left = done.left_in(&stage.shared.tasks);
     let mut next = left.iter().flat_map(|range| range.start..range.end);
-    let at_once = usize::try_from(stage.stage().tasks_at_once).unwrap_or(usize::MAX);
+    let at_once = usize::try_from(stage.shared.stage().tasks_at_once).unwrap_or(usize::MAX);
     let mut running: JoinSet<Result<(), ExecError>> = JoinSet::new();
     loop {
         while running.len() < at_once
@@ -31,7 +31,11 @@ pub(crate) async fn run_tasks(stage: &Arc<PyramidStage>, done: &DoneSet) -> Resu
 }
 
 async fn one(stage: Arc<PyramidStage>, number: u64) -> Result<(), ExecError> {
-    let work = stage.drive(task::run(Arc::clone(&stage), number).boxed());
-    let mark = |(): &()| Mark::task(stage.number, number);
-    stage.run.do_task((stage.number, number), stage.stage().task_bytes, work, mark).await
+    let work = stage.shared.drive(task::run(Arc::clone(&stage), number).boxed());
+    let mark = |(): &()| Mark::task(stage.shared.number, number);
+    stage
+        .shared
+        .run
+        .do_task((stage.shared.number, number), stage.shared.stage().task_bytes, work, mark)
+        .await
 }

@@ -1,16 +1,16 @@
 //! The way of complete chunks to their levels.
 
 use futures::stream::{self, TryStreamExt};
-use rechunk_array::{Array, RegionOptions, ShardWriter};
+use rechunk_array::Array;
 use rechunk_grid::{Region, WriteEmpty};
 use rechunk_kernel::wide;
 
 use super::compute::LevelResult;
 use super::filling::{Complete, Filling, OpenShard};
-use super::read::no_array;
+use super::read::{no_array, read_level};
 use super::stage::PyramidStage;
+use crate::regions::fault::region_fault;
 use crate::units::frame::{self, Frame};
-use crate::windows::read::region_fault;
 use crate::{Fault, Sink};
 
 /// Adds the cells of a step to their level. Chunks and shards that are complete are written, or
@@ -26,7 +26,7 @@ pub(super) async fn out(
     if complete.is_empty() {
         return Ok(());
     }
-    let writes = matches!(stage.run.execution.sink, Sink::Write(_));
+    let writes = matches!(stage.shared.run.execution.sink, Sink::Write(_));
     let mut ended: Vec<Vec<u64>> = Vec::new();
     if writes {
         for chunk in &complete {
@@ -57,11 +57,9 @@ fn begin_shard(
     filling: &mut Filling,
     chunk: &[u64],
 ) -> Result<Option<Vec<u64>>, Fault> {
-    let Some(grid) = &filling.shard_grid else { return Ok(None) };
-    let at = filling.grid.region(chunk);
-    let shard = grid.covering(&at).start;
+    let Some(shard) = filling.shard_of(chunk) else { return Ok(None) };
     if !filling.shards.contains_key(&shard) {
-        let left = filling.chunks_in(&grid.region(&shard));
+        let left = filling.chunks_in(&shard);
         let (array, own) = place(stage, filling.level, &shard)?;
         let format = array.layout().shards().ok_or_else(|| Fault::Plan {
             reason: format!("level {} of its pyramid has no shards", filling.level),
@@ -88,42 +86,33 @@ async fn one(
     chunk: Complete,
 ) -> Result<(), Fault> {
     let Complete { index, bytes, is_found } = chunk;
-    let execution = &stage.run.execution;
+    let execution = &stage.shared.run.execution;
     let region = filling.grid.region(&index);
     let elements = match bytes {
         Some(bytes) => bytes,
-        None => filling.cut(&index, cells, values)?,
+        None => frame::cut(stage.shared.item_bytes, (values, cells), &region)?,
     };
-    let (array, own) = place(stage, filling.level, &index)?;
     match &execution.sink {
         Sink::Write(_) => {
             // Nothing of it was stored: nothing is.
             if is_found || execution.write_empty == WriteEmpty::Always {
-                let shard: Option<&ShardWriter> = match &filling.shard_grid {
-                    Some(grid) => {
-                        let shard = grid.covering(&region).start;
-                        filling.shards.get(&shard).map(|open| &open.writer)
-                    }
-                    None => None,
-                };
-                let way = (shard, execution.write_empty);
+                let (array, own) = place(stage, filling.level, &index)?;
+                let shard = filling.shard_of(&index).and_then(|shard| filling.shards.get(&shard));
+                let way = (shard.map(|open| &open.writer), execution.write_empty);
                 let written = array.write_whole_chunk(&own, &elements, way).await;
                 written.map_err(region_fault(Fault::Target))?;
             }
         }
         Sink::Compare(_) => {
-            let split = region.rank().saturating_sub(own.len());
-            let inner = Region::new(region.start[split..].to_vec(), region.shape[split..].to_vec());
-            let frame = Frame::of_region(&region, stage.item_bytes)?;
+            let frame = Frame::of_region(&region, stage.shared.item_bytes)?;
             let mut there = vec![0; frame.bytes];
-            let options = RegionOptions::default().with_memory_bytes(stage.work().transfer_bytes);
-            let read = array.read_region_into(&inner, &mut there, &options).await;
-            read.map_err(region_fault(Fault::Target))?;
-            let found = frame::compare(stage.item_bytes, &region, &elements, &there, &frame)?;
-            stage.run.add_differences(&region, &found);
+            read_level(stage, filling.level, &region, &mut there).await?;
+            let found =
+                frame::compare(stage.shared.item_bytes, &region, &elements, &there, &frame)?;
+            stage.shared.run.add_differences(&region, &found);
         }
         Sink::Digest { .. } => {}
     }
-    stage.progress(wide(elements.len()));
+    stage.shared.progress(wide(elements.len()));
     Ok(())
 }

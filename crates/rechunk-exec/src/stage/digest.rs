@@ -42,14 +42,10 @@ impl StageDigest {
             Endian::Little => 1,
             Endian::Big => usize::try_from(spec.data_type.swap_bytes()).unwrap_or(1),
         };
-        let fill = spec.fill_value.as_ref();
         Self::Elements {
             keys: DigestKeys::new(spec.shape.len(), item_bytes),
             swap_bytes,
-            fill: fill.map_or_else(
-                || vec![0; item_bytes],
-                |fill| fill.stored(spec.data_type, Endian::Little),
-            ),
+            fill: spec.fill_item(Endian::Little),
         }
     }
 

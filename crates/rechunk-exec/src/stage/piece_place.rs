@@ -29,16 +29,19 @@ pub(crate) struct PiecePlace {
 }
 
 impl PiecePlace {
+    /// Location of `range` (offset and length, bytes) of the object of a task of stage `stage`.
+    pub(crate) fn of_task(stage: usize, task: u64, range: (u64, u64)) -> Self {
+        let written_by = TaskRange::new(stage, task..task.saturating_add(1));
+        Self { key: intermediate_key(stage, task), range, written_by }
+    }
+
     /// Location of the piece that is input `index`.
     pub(crate) fn of_input(stage: &StageRun, index: &[u64], input: &Input) -> Self {
         let grid = stage.geometry.input_grid();
         let before = stage.number.saturating_sub(1);
         let task = grid.indices().ordinal(index);
-        Self {
-            key: intermediate_key(before, task),
-            range: stage.geometry.piece_range(&grid.region(index), &input.region),
-            written_by: TaskRange::new(before, task..task.saturating_add(1)),
-        }
+        let range = stage.geometry.piece_range(&grid.region(index), &input.region);
+        Self::of_task(before, task, range)
     }
 
     /// The fault of a piece that cannot be read: lost, if the object is not there or too short.

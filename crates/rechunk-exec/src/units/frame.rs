@@ -133,6 +133,21 @@ pub(crate) fn copy(
     .map_err(Fault::Kernel)
 }
 
+/// Elements of `wanted` out of those of the box `all`, in which it lies; both in C order.
+pub(crate) fn cut(
+    item_bytes: usize,
+    (bytes, all): (&[u8], &Region),
+    wanted: &Region,
+) -> Result<Vec<u8>, Fault> {
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (from, to) = (Frame::of_region(all, item_bytes)?, Frame::of_region(wanted, item_bytes)?);
+    let mut cut = vec![0; to.bytes];
+    copy(item_bytes, wanted, (bytes, &from), (&mut cut, &to), 1)?;
+    Ok(cut)
+}
+
 /// Sets the elements of `region` to `item`, which is in the buffer's byte order.
 pub(crate) fn fill(
     item: &[u8],

@@ -12,9 +12,9 @@ use rechunk_store::{Role, Store, StoreError};
 
 use super::read::cut;
 use super::stage::WindowStage;
+use crate::Fault;
 use crate::fill::piece_checksum::Sum;
 use crate::stage::piece_place::{PiecePlace, intermediate_key};
-use crate::{Fault, TaskRange};
 
 /// Stores what a task leaves.
 pub(super) async fn put(
@@ -22,10 +22,10 @@ pub(super) async fn put(
     task: &TopTask,
     output: TaskOutput,
 ) -> Result<(), Fault> {
-    let store = stage.intermediate()?;
-    let key = intermediate_key(stage.number, task.ordinal);
+    let store = stage.shared.run.intermediate()?;
+    let key = intermediate_key(stage.shared.number, task.ordinal);
     let tail = |piece: Option<&BlockPiece>, bytes: &[u8]| {
-        let mut sum = sum(stage, stage.number, task, piece);
+        let mut sum = sum(stage, stage.shared.number, task, piece);
         sum.add(bytes);
         Bytes::copy_from_slice(&sum.to_bytes())
     };
@@ -58,17 +58,13 @@ pub(super) async fn get(
     task: &TopTask,
     piece: &BlockPiece,
 ) -> Result<Option<Vec<u8>>, Fault> {
-    let store = stage.intermediate()?;
+    let store = stage.shared.run.intermediate()?;
     let item_bytes = stage.work().job.block_form().item_bytes();
     let length = piece.elements().saturating_mul(item_bytes).saturating_add(PIECE_CHECKSUM_BYTES);
     let before = piece.elements_before.saturating_mul(item_bytes);
     let offset = before.saturating_add(piece.number.saturating_mul(PIECE_CHECKSUM_BYTES));
-    let written_in = stage.number.saturating_sub(1);
-    let place = PiecePlace {
-        key: intermediate_key(written_in, task.ordinal),
-        range: (offset, length),
-        written_by: TaskRange::new(written_in, task.ordinal..task.ordinal.saturating_add(1)),
-    };
+    let written_in = stage.shared.number.saturating_sub(1);
+    let place = PiecePlace::of_task(written_in, task.ordinal, (offset, length));
     let mut bytes = Vec::new();
     let read = store.get_range_into(&place.key, offset, length, length, &mut bytes).await;
     if let Err(error) = read {
@@ -99,5 +95,5 @@ async fn is_nothing(store: &Store, key: &str, sum: Sum) -> bool {
 /// Checksum of the place of a piece; `None`: of a task that has nothing.
 fn sum(stage: &WindowStage, written_in: usize, task: &TopTask, piece: Option<&BlockPiece>) -> Sum {
     let number = piece.map_or(u64::MAX, |piece| piece.reduction);
-    Sum::of(&stage.run.execution.plan, written_in, &[task.ordinal, number])
+    Sum::of(&stage.shared.run.execution.plan, written_in, &[task.ordinal, number])
 }

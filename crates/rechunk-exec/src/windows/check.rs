@@ -3,6 +3,7 @@
 use rechunk_grid::DataType;
 use rechunk_plan::{ApplyWork, Kernel};
 
+use crate::regions::{self, check::refuse};
 use crate::{Execution, Fault, Sink};
 
 /// Refuses what would go wrong later, or quietly.
@@ -39,21 +40,5 @@ pub(crate) fn check(execution: &Execution, work: &ApplyWork) -> Result<(), Fault
     if !is_of_target || work.job.data_type() != spec.data_type {
         return refuse("its apply is one of another target");
     }
-    if plan.threads == 0 {
-        return refuse("it has no threads, which operations run on");
-    }
-    let available = plan.memory.planned_peak_bytes.saturating_sub(plan.memory.fixed_bytes);
-    for (number, stage) in plan.stages.iter().enumerate() {
-        if stage.tasks_at_once == 0 || stage.peak_bytes(plan.threads) > available {
-            return refuse(&format!("stage {number} has no memory for its tasks"));
-        }
-    }
-    if plan.stages.len() > 1 && execution.intermediate.is_none() {
-        return refuse("it has an intermediate, but there is no store for one");
-    }
-    Ok(())
-}
-
-fn refuse(reason: &str) -> Result<(), Fault> {
-    Err(Fault::Plan { reason: reason.to_owned() })
+    regions::check::check(execution, "it has no threads, which operations run on")
 }

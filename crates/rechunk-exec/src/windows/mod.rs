@@ -12,7 +12,6 @@ pub(crate) mod check;
 mod order;
 mod pull;
 pub(crate) mod read;
-pub(crate) mod spare;
 pub(crate) mod stage;
 mod task;
 pub(crate) mod tasks;

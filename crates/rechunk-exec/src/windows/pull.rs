@@ -17,13 +17,13 @@ const AHEAD: usize = 2;
 
 /// Runs pull task `number`.
 pub(super) async fn run(stage: &Arc<WindowStage>, number: u64) -> Result<(), Fault> {
-    let sum = stage.drive(sum(Arc::clone(stage), number).boxed()).await?;
+    let sum = stage.shared.drive(sum(Arc::clone(stage), number).boxed()).await?;
     let worker = Arc::clone(stage);
     let written = async move {
         let window = worker.work().job.reduction(number);
         finish(&worker, &window, sum).await
     };
-    stage.drive(written.boxed()).await
+    stage.shared.drive(written.boxed()).await
 }
 
 /// Adds the pieces of blocks that pull task `number` combines.
@@ -61,7 +61,7 @@ async fn sum(stage: Arc<WindowStage>, number: u64) -> Result<Accumulator, Fault>
                 sum.add(task.ordinal, block, &weights).map_err(|error| combine_fault(&error))?;
                 Ok(sum)
             };
-            stage.cpu.run(add).await
+            stage.shared.cpu.run(add).await
         }
     });
     sum.await
@@ -73,7 +73,7 @@ async fn finish(
     sum: Accumulator,
 ) -> Result<(), Fault> {
     let region = write::region_of(window)?;
-    let bytes = buffer_bytes(region.elements(), stage.item_bytes)?;
+    let bytes = buffer_bytes(region.elements(), stage.shared.item_bytes)?;
     // Voxels in gaps, or that nothing was given for, stay as they are.
     let has_holes = sum.has_skipped() || stage.work().job.gap().iter().any(|&gap| gap > 0);
     let mut elements = if has_holes {
@@ -87,9 +87,9 @@ async fn finish(
         let coverage = sum.finish(&mut elements).map_err(|error| combine_fault(&error))?;
         Ok((coverage, elements))
     };
-    let (coverage, elements) = stage.cpu.run(add).await?;
+    let (coverage, elements) = stage.shared.cpu.run(add).await?;
     if coverage == Coverage::Nothing {
-        stage.progress(rechunk_kernel::wide(bytes));
+        stage.shared.progress(rechunk_kernel::wide(bytes));
         return Ok(());
     }
     write::out(stage, window, &elements).await

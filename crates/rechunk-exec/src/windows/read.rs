@@ -1,12 +1,13 @@
 //! Reads a window of a source, and fills it beyond the border.
 
 use rechunk_apply::{AxisWindow, VoxelBox, fill_padded};
-use rechunk_array::{Array, ArrayError, RegionError, RegionOptions, RegionRead};
+use rechunk_array::{Array, RegionOptions, RegionRead};
 use rechunk_grid::Region;
 use rechunk_plan::{ApplyWork, MissingChunks};
 
-use super::spare::Spare;
 use crate::Fault;
+use crate::regions::fault::region_fault;
+use crate::regions::spare::Spare;
 use crate::units::frame::{self, Frame, buffer_bytes};
 
 /// Reads `bounds` of a source, which may reach beyond it. There it is filled by the rule of `work`,
@@ -106,17 +107,5 @@ pub(super) fn cut(
     let start = within.axes.iter().zip(&bounds.axes);
     let start = start.map(|(within, bounds)| within.start.abs_diff(bounds.start)).collect();
     let region = Region::new(start, within.shape());
-    let all = Frame::of_region(&Region::whole(&bounds.shape()), item_bytes)?;
-    let own = Frame::of_region(&region, item_bytes)?;
-    let mut part = vec![0; own.bytes];
-    frame::copy(item_bytes, &region, (bytes, &all), (&mut part, &own), 1)?;
-    Ok(part)
-}
-
-/// The fault of a region that could not be read or written; `of_chunk` makes it of a chunk's.
-pub(crate) fn region_fault(of_chunk: fn(ArrayError) -> Fault) -> impl Fn(RegionError) -> Fault {
-    move |error| match error {
-        RegionError::Chunk(error) => of_chunk(error),
-        error => Fault::Plan { reason: error.to_string() },
-    }
+    frame::cut(item_bytes, (bytes, &Region::whole(&bounds.shape())), &region)
 }

@@ -18,13 +18,14 @@ use crate::{Fault, cpu};
 
 /// Runs task `number`.
 pub(super) async fn run(stage: &Arc<WindowStage>, number: u64) -> Result<(), Fault> {
-    let output = stage.drive(output(Arc::clone(stage), number, Handle::current()).boxed()).await?;
+    let output =
+        stage.shared.drive(output(Arc::clone(stage), number, Handle::current()).boxed()).await?;
     let worker = Arc::clone(stage);
     let left = async move {
         let task = worker.work().job.task(number);
         leave(&worker, &task, output).await
     };
-    stage.drive(left.boxed()).await
+    stage.shared.drive(left.boxed()).await
 }
 
 /// Reads what task `number` needs, and computes its result.
@@ -45,7 +46,7 @@ async fn output(
         }
     };
     let worker = Arc::clone(&stage);
-    stage.cpu.run(move || compute(&worker, number, read, &runtime)).await
+    stage.shared.cpu.run(move || compute(&worker, number, read, &runtime)).await
 }
 
 /// Elements of each source.
@@ -53,7 +54,7 @@ type Inputs = Vec<Vec<u8>>;
 
 fn sources(stage: &WindowStage) -> impl Iterator<Item = (&Array, &Vec<u8>)> {
     let others = &stage.windows().others;
-    let sources = std::iter::once(&stage.run.execution.source).chain(others);
+    let sources = std::iter::once(&stage.shared.run.execution.source).chain(others);
     sources.zip(&stage.windows().constants)
 }
 
@@ -63,7 +64,8 @@ async fn windows(stage: &WindowStage, bounds: &VoxelBox) -> Result<Option<Inputs
     let count = stage.windows().others.len().saturating_add(1);
     for (source, constant) in sources(stage) {
         inputs.push(
-            window(source, bounds, (stage.work(), &stage.spare), constant, &mut counts).await?,
+            window(source, bounds, (stage.work(), &stage.shared.spare), constant, &mut counts)
+                .await?,
         );
         if is_left_out(stage.work().missing, counts, inputs.len() == count) {
             return Ok(None);
@@ -106,7 +108,7 @@ fn compute(
 }
 
 fn name_of(stage: &WindowStage) -> String {
-    match &stage.stage().kernel {
+    match &stage.shared.stage().kernel {
         Kernel::Op(spec) => spec.name.clone(),
         other => other.to_string(),
     }
@@ -145,20 +147,20 @@ fn box_text(bounds: &VoxelBox) -> String {
 /// Gives the result of a task its way.
 async fn leave(stage: &WindowStage, task: &TopTask, output: TaskOutput) -> Result<(), Fault> {
     let kept_bytes = u64::try_from(task.chunk.intersect(&task.keep).elements()).unwrap_or(u64::MAX);
-    let kept_bytes = kept_bytes.saturating_mul(wide(stage.item_bytes));
+    let kept_bytes = kept_bytes.saturating_mul(wide(stage.shared.item_bytes));
     match (stage.work().job.way(), output) {
         (Way::Direct, TaskOutput::Block { bytes, .. }) => {
             write::out(stage, &task.keep, &bytes).await?;
-            stage.spare.give(bytes);
+            stage.shared.spare.give(bytes);
             Ok(())
         }
         (Way::Direct, TaskOutput::Skipped) => {
-            stage.progress(kept_bytes);
+            stage.shared.progress(kept_bytes);
             Ok(())
         }
         (Way::Pull | Way::Defer, output) => {
             block::put(stage, task, output).await?;
-            stage.progress(kept_bytes);
+            stage.shared.progress(kept_bytes);
             Ok(())
         }
     }

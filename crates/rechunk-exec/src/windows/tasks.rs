@@ -20,8 +20,10 @@ pub(crate) async fn run_tasks(
     done: &DoneSet,
 ) -> Result<(), ExecError> {
     let Some(first) = stages.first() else { return Ok(()) };
-    let limits: Vec<_> =
-        stages.iter().map(|stage| (stage.tasks, stage.stage().tasks_at_once)).collect();
+    let limits: Vec<_> = stages
+        .iter()
+        .map(|stage| (stage.shared.tasks, stage.shared.stage().tasks_at_once))
+        .collect();
     let mut order = Order::new(first.work(), &limits, done);
     let mut running: JoinSet<Result<(usize, u64), ExecError>> = JoinSet::new();
     loop {
@@ -37,11 +39,15 @@ pub(crate) async fn run_tasks(
 
 async fn one(stage: Arc<WindowStage>, task: u64) -> Result<(), ExecError> {
     let work = async {
-        match stage.stage().kernel {
+        match stage.shared.stage().kernel {
             Kernel::Combine(_) => pull::run(&stage, task).await,
             Kernel::Op(_) | Kernel::Copy(_) | Kernel::Reduce(_) => task::run(&stage, task).await,
         }
     };
-    let mark = |(): &()| Mark::task(stage.number, task);
-    stage.run.do_task((stage.number, task), stage.stage().task_bytes, work, mark).await
+    let mark = |(): &()| Mark::task(stage.shared.number, task);
+    stage
+        .shared
+        .run
+        .do_task((stage.shared.number, task), stage.shared.stage().task_bytes, work, mark)
+        .await
 }

@@ -5,8 +5,8 @@ use rechunk_array::RegionOptions;
 use rechunk_grid::Region;
 use rechunk_kernel::wide;
 
-use super::read::region_fault;
 use super::stage::WindowStage;
+use crate::regions::fault::region_fault;
 use crate::units::frame::{self, Frame, buffer_bytes};
 use crate::{Fault, Sink};
 
@@ -14,7 +14,7 @@ use crate::{Fault, Sink};
 fn options(stage: &WindowStage) -> RegionOptions {
     RegionOptions::default()
         .with_memory_bytes(stage.work().transfer_bytes)
-        .with_write_empty(stage.run.execution.write_empty)
+        .with_write_empty(stage.shared.run.execution.write_empty)
         .with_durable(false)
 }
 
@@ -32,27 +32,27 @@ pub(super) async fn out(
     elements: &[u8],
 ) -> Result<(), Fault> {
     let region = region_of(bounds)?;
-    match &stage.run.execution.sink {
+    match &stage.shared.run.execution.sink {
         Sink::Write(target) => {
             let written = target.write_region(&region, elements, &options(stage)).await;
             written.map_err(region_fault(Fault::Target))?;
         }
         Sink::Compare(_) => {
             let there = before(stage, &region).await?;
-            let own = Frame::of_region(&region, stage.item_bytes)?;
-            let found = frame::compare(stage.item_bytes, &region, elements, &there, &own)?;
-            stage.run.add_differences(&region, &found);
+            let own = Frame::of_region(&region, stage.shared.item_bytes)?;
+            let found = frame::compare(stage.shared.item_bytes, &region, elements, &there, &own)?;
+            stage.shared.run.add_differences(&region, &found);
         }
         Sink::Digest { .. } => {}
     }
-    stage.progress(wide(elements.len()));
+    stage.shared.progress(wide(elements.len()));
     Ok(())
 }
 
 /// Elements that the target has in `region`.
 pub(super) async fn before(stage: &WindowStage, region: &Region) -> Result<Vec<u8>, Fault> {
-    let target = stage.run.execution.sink.array();
-    let mut there = vec![0; buffer_bytes(region.elements(), stage.item_bytes)?];
+    let target = stage.shared.run.execution.sink.array();
+    let mut there = vec![0; buffer_bytes(region.elements(), stage.shared.item_bytes)?];
     let read = target.read_region_into(region, &mut there, &options(stage)).await;
     read.map_err(region_fault(Fault::Target))?;
     Ok(there)
