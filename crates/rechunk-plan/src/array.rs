@@ -4,7 +4,7 @@ use rechunk_grid::Edges;
 use serde::{Deserialize, Serialize};
 
 use crate::count::product;
-use crate::{RunsSide, Uploads};
+use crate::{RunsSide, Side, Uploads};
 
 /// Place of an array in [`crate::Plan::arrays`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -59,6 +59,15 @@ impl PlanArray {
     pub const fn new(role: ArrayRole, shape: Vec<u64>, item_bytes: u64, chunk: Vec<u64>) -> Self {
         let (edges, shard, runs, uploads) = (None, None, None, None);
         Self { role, shape, item_bytes, chunk, edges, shard, runs, uploads }
+    }
+
+    /// An array of `shape`, elements, in the chunks and shards of `side`.
+    pub fn of_side(role: ArrayRole, shape: Vec<u64>, item_bytes: u64, side: &Side) -> Self {
+        Self {
+            edges: side.edges.clone(),
+            shard: side.shard_shape().map(<[u64]>::to_vec),
+            ..Self::new(role, shape, item_bytes, side.chunk_shape.clone())
+        }
     }
 
     /// Bytes of a box of `shape`, elements.

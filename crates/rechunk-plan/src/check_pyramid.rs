@@ -66,12 +66,10 @@ impl PyramidWork {
         if !is_before || matches!(pass.input, PassInput::Blocks(_)) != has_blocks {
             return Err(NOT_ITS_STAGES);
         }
-        let finer = &self.levels[input].factors;
-        let follows = (pass.first..pass.end).all(|level| {
-            let axes = self.levels[level].factors.iter().zip(finer);
-            self.parent(level).is_some_and(|parent| parent >= input)
-                && axes.into_iter().all(|(own, finer)| own.is_multiple_of((*finer).max(1)))
-        });
-        if follows { Ok(()) } else { Err("a level does not follow from what its pass reads") }
+        if self.levels_follow(pass.first..pass.end, input) {
+            Ok(())
+        } else {
+            Err("a level does not follow from what its pass reads")
+        }
     }
 }

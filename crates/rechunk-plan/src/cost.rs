@@ -355,7 +355,7 @@ impl StageDraft {
             return;
         }
         let Some(uploads) = request.target_uploads() else { return };
-        let index_bytes = side.shard.as_ref().map_or(0, |shard| shard.index_bytes);
+        let index_bytes = side.index_bytes();
         let is_log = side.shard.is_some() && self.output == DraftOutput::TargetChunks;
         let requests = |chunks: u64| {
             let bytes = chunks.saturating_mul(side.encoded_bytes_expected);

@@ -43,7 +43,8 @@ pub struct RoleEstimate {
 }
 
 impl RoleEstimate {
-    fn add(&mut self, other: &Self) {
+    /// Adds other traffic of the role; counts saturate.
+    pub fn add(&mut self, other: &Self) {
         self.get_requests = self.get_requests.saturating_add(other.get_requests);
         self.put_requests = self.put_requests.saturating_add(other.put_requests);
         self.decoded_read_bytes = self.decoded_read_bytes.saturating_add(other.decoded_read_bytes);

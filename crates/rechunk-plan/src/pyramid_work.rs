@@ -1,6 +1,7 @@
 //! Pyramid of a plan: its levels, and the passes that write them.
 
 use std::fmt;
+use std::ops::Range;
 
 use rechunk_grid::Region;
 use rechunk_reduce::{Method, Rounding};
@@ -172,7 +173,12 @@ impl PyramidWork {
 
     /// Source elements of an element of the array that pass `pass` reads, along each axis.
     pub fn input_factors(&self, pass: usize) -> Vec<u64> {
-        match self.passes[pass].input {
+        self.factors_of(self.passes[pass].input)
+    }
+
+    /// Source elements of an element of `input` along each axis.
+    pub fn factors_of(&self, input: PassInput) -> Vec<u64> {
+        match input {
             PassInput::Source => vec![1; self.extent.len()],
             PassInput::Blocks(level) | PassInput::Level(level) => {
                 self.levels[level].factors.clone()
@@ -209,13 +215,31 @@ impl PyramidWork {
 
     /// Elements beyond a step that pass `pass` reads, before and behind it along each axis.
     pub fn halo(&self, pass: usize) -> Vec<u64> {
+        self.halo_of(&self.passes[pass])
+    }
+
+    /// Elements beyond a step that `pass` reads, before and behind it along each axis. It need not
+    /// be one of [`PyramidWork::passes`].
+    pub fn halo_of(&self, pass: &PyramidPass) -> Vec<u64> {
+        let factors = self.factors_of(pass.input);
         let mut halo = vec![0; self.extent.len()];
-        for level in self.passes[pass].first..self.passes[pass].end {
-            for (halo, factor) in halo.iter_mut().zip(self.relative(pass, level)) {
+        for level in &self.levels[pass.first..pass.end] {
+            for (halo, factor) in halo.iter_mut().zip(ratio(&level.factors, &factors)) {
                 *halo = (*halo).max(self.method.halo(factor));
             }
         }
         halo
+    }
+
+    /// Tells if each of `levels` follows from results of level `finer`, or of a level between them.
+    /// Its cells are then made of whole cells of `finer`.
+    pub fn levels_follow(&self, levels: Range<usize>, finer: usize) -> bool {
+        let of_finer = &self.levels[finer].factors;
+        levels.into_iter().all(|level| {
+            let axes = self.levels[level].factors.iter().zip(of_finer);
+            self.parent(level).is_some_and(|parent| parent >= finer)
+                && axes.into_iter().all(|(own, finer)| own.is_multiple_of((*finer).max(1)))
+        })
     }
 }
 

@@ -211,8 +211,8 @@ impl PlanRequest {
     /// No object of the target has more bytes.
     fn target_object_bytes_max(&self) -> u64 {
         let side = &self.target;
-        let index_bytes = side.shard.as_ref().map_or(0, |shard| shard.index_bytes);
-        side.encoded_bytes_max.saturating_mul(side.shard_chunks()).saturating_add(index_bytes)
+        let chunks_bytes = side.encoded_bytes_max.saturating_mul(side.shard_chunks());
+        chunks_bytes.saturating_add(side.index_bytes())
     }
 
     /// Bytes that are kept of a target shard while it is filled: its index, and its parts that are

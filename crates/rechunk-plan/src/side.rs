@@ -95,7 +95,7 @@ impl Side {
     }
 
     /// Bytes of a decoded chunk.
-    pub(crate) fn chunk_bytes(&self, item_bytes: u64) -> u64 {
+    pub fn chunk_bytes(&self, item_bytes: u64) -> u64 {
         product(self.chunk_shape.iter().copied()).saturating_mul(item_bytes)
     }
 
@@ -107,6 +107,11 @@ impl Side {
     /// Shape of a shard, if there are shards.
     pub fn shard_shape(&self) -> Option<&[u64]> {
         self.shard.as_ref().map(|shard| &shard.shape[..])
+    }
+
+    /// Bytes of the index of a shard; 0 without shards.
+    pub fn index_bytes(&self) -> u64 {
+        self.shard.as_ref().map_or(0, |shard| shard.index_bytes)
     }
 
     /// Chunks of a shard; 1 without shards.

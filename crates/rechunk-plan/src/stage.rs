@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::count::cells;
 use crate::keep::Schedule;
 use crate::{ArrayId, Kernel, Way, Window};
 
@@ -126,6 +127,36 @@ pub(crate) fn steps_overlap(is_stepped: bool, input: Unit, shard_state_bytes: u6
 }
 
 impl Stage {
+    /// A stage of one task at a time that takes one input chunk in a step. It holds no memory yet.
+    pub fn new(
+        name: &str,
+        kernel: Kernel,
+        (inputs, outputs): (Vec<StageInput>, Vec<StageOutput>),
+        (shape, tile): (Vec<u64>, Vec<u64>),
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            kernel,
+            inputs,
+            outputs,
+            box_shape: None,
+            step_chunks: vec![1; shape.len()],
+            step_axes: (0..shape.len()).collect(),
+            tasks: cells(&shape, &tile),
+            tasks_at_once: 1,
+            lanes: 1,
+            resident_bytes: 0,
+            shard_state_bytes: 0,
+            target_shard_bytes: 0,
+            lane_bytes: 0,
+            worker_bytes: 0,
+            is_stepped: false,
+            task_bytes: 0,
+            shape,
+            tile,
+        }
+    }
+
     /// A step of a task may begin before those before it have ended, as far as
     /// [`Stage::resident_bytes`] has room for the units of both.
     pub fn steps_overlap(&self) -> bool {

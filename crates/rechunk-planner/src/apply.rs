@@ -3,23 +3,19 @@
 use rechunk_apply::{ApplyError, ApplyPlan, Boundary, SourceGrid, VoxelBox, Way};
 use rechunk_grid::{ChunkGrid, Region};
 use rechunk_plan::{
-    ApplyWork, ArrayId, ArrayRole, Blend, Estimate, Figures, Kernel, MissingChunks, OpSpec,
+    ApplyWork, ArrayId, ArrayRole, Blend, Estimate, Kernel, MissingChunks, OpSpec,
     PIECE_CHECKSUM_BYTES, PLAN_VERSION, Parallel, Plan, PlanArray, PlanMemory, PlanRequest, Reads,
-    RoleEstimate, Side, Stage, StageInput, StageOutput, Strategy, Unit, fixed_bytes, price, priced,
+    RoleEstimate, Side, Stage, StageInput, StageOutput, Strategy, Unit, fixed_bytes,
 };
 
+use crate::by_region::{
+    Answers, bytes_of, chunks_read, chunks_written, read_bytes, stage_estimate,
+};
 use crate::planned::candidate;
 use crate::{CandidateOutcome, PlanError, Planned};
 
 /// Pieces of blocks that a pull task holds: one that is added, and those read ahead of it.
 const PIECES_HELD: u64 = 4;
-/// Bytes of one read of elements that are stored as they are.
-const PLAIN_READ_BYTES: u64 = 8 << 20;
-/// Chunks on their way at once that tasks aim at: where answers come at once, and where they are
-/// waited for.
-const CHUNKS_AT_ONCE: [u64; 2] = [2, 8];
-/// Wait for an answer from which a store is one that is waited for, seconds.
-const LATE_SECONDS: f64 = 0.002;
 
 /// A further source of an apply.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,7 +67,7 @@ pub fn plan_apply(asked: &ApplyPlanRequest<'_>) -> Result<Planned, PlanError> {
     };
     let mut minimum_bytes = u64::MAX;
     for &reads in ways {
-        for chunks_at_once in (1..=sizes.chunks_at_once).rev() {
+        for chunks_at_once in (1..=sizes.answers.chunks_at_once()).rev() {
             let needs = sizes.needs(reads, chunks_at_once);
             let least = needs.iter().copied().max().unwrap_or(0).saturating_add(sizes.fixed_bytes);
             minimum_bytes = minimum_bytes.min(least);
@@ -95,37 +91,19 @@ fn too_many(error: ApplyError) -> PlanError {
 struct Sizes<'a> {
     asked: &'a ApplyPlanRequest<'a>,
     fixed_bytes: u64,
-    /// Most chunks on their way that pay.
-    chunks_at_once: u64,
+    answers: Answers,
     /// Bytes of the largest chunk on its way, stored and decoded.
     chunk_bytes: u64,
     /// Bytes of an element of each source together.
     source_item_bytes: u64,
 }
 
-fn bytes_of(shape: &[u64], item_bytes: u64) -> u64 {
-    shape.iter().fold(item_bytes, |bytes, &extent| bytes.saturating_mul(extent))
-}
-
-/// Bytes of a chunk while it is read: stored, decoded, and the part that is wanted.
-fn read_bytes(side: &Side, item_bytes: u64) -> u64 {
-    let chunk = bytes_of(&side.chunk_shape, item_bytes);
-    if side.plain_order().is_some() {
-        return chunk.min(PLAIN_READ_BYTES).saturating_mul(2);
-    }
-    let decoded = if side.is_raw { 0 } else { chunk };
-    let index = side.shard.as_ref().map_or(0, |shard| shard.index_bytes.saturating_mul(2));
-    [decoded, side.encoded_bytes_max, side.decode_workspace_bytes, chunk, index]
-        .into_iter()
-        .fold(0, u64::saturating_add)
-}
-
 /// Bytes of an object while it is changed and written.
 fn written_bytes(side: &Side, item_bytes: u64, part_bytes: u64) -> u64 {
-    let chunk = bytes_of(&side.chunk_shape, item_bytes).saturating_mul(2);
+    let chunk = side.chunk_bytes(item_bytes).saturating_mul(2);
     let encoded = side.encoded_bytes_max.saturating_mul(2);
     let workspace = side.decode_workspace_bytes.max(side.encode_workspace_bytes);
-    let index = side.shard.as_ref().map_or(0, |shard| shard.index_bytes.saturating_mul(2));
+    let index = side.index_bytes().saturating_mul(2);
     let parts = if side.shard.is_some() { part_bytes } else { 0 };
     [chunk, encoded, workspace, index, parts].into_iter().fold(0, u64::saturating_add)
 }
@@ -137,12 +115,10 @@ impl<'a> Sizes<'a> {
         let parts =
             request.target_uploads().map_or(0, |sent| sent.log_part_bytes.saturating_mul(2));
         let written = written_bytes(&request.target, asked.job.data_type().item_bytes(), parts);
-        let profile = &request.profile;
-        let is_late = profile.source.get_seconds.max(profile.target.put_seconds) > LATE_SECONDS;
         Self {
             asked,
             fixed_bytes: fixed_bytes(request),
-            chunks_at_once: CHUNKS_AT_ONCE[usize::from(is_late)],
+            answers: Answers::of(&request.profile),
             chunk_bytes: read.max(written),
             source_item_bytes: asked.sources().map(|(item, _)| item).fold(0, u64::saturating_add),
         }
@@ -216,19 +192,20 @@ impl<'a> Sizes<'a> {
         let room_bytes = request.budget.memory_bytes.saturating_sub(self.fixed_bytes);
         let traffic = self.traffic(reads)?;
         let (mut stages, mut estimate, mut peak_bytes) = (Vec::new(), Estimate::default(), 0);
-        let rank = job.rank();
         let shapes = [job.task_shape(), job.reduction_shape()];
         for (number, (&needed, (shape, traffic))) in
             needs.iter().zip(shapes.into_iter().zip(traffic)).enumerate()
         {
             let is_op = number == 0;
             let tasks = if is_op { job.task_count() } else { job.reduction_count() };
-            let tasks_at_once = self.tasks_at_once(is_op, tasks, room_bytes / needed.max(1));
-            let kernel = if is_op {
-                Kernel::Op(asked.op.clone())
+            let calls = asked.calls_at_once.filter(|_| is_op).map_or(u64::MAX, u64::from);
+            let most = calls.min(tasks).min(room_bytes / needed.max(1));
+            let tasks_at_once = self.answers.tasks_at_once(request, most);
+            let (name, kernel) = if is_op {
+                ("apply", Kernel::Op(asked.op.clone()))
             } else {
                 let rule = job.levels()[job.top()].mode.name().to_owned();
-                Kernel::Combine(Blend { rule })
+                ("combine", Kernel::Combine(Blend { rule }))
             };
             let has_blocks = job.way() != Way::Direct;
             let input = if is_op { (0, Unit::Chunk) } else { (1, Unit::Piece) };
@@ -237,41 +214,20 @@ impl<'a> Sizes<'a> {
                 (true, false) => (1, Unit::Chunk),
                 (false, _) => (2, Unit::Chunk),
             };
+            let input = StageInput::new(ArrayId(input.0), input.1);
+            let output = StageOutput::new(ArrayId(output.0), output.1);
+            let arrays = (vec![input], vec![output]);
             let stage = Stage {
-                name: if is_op { "apply" } else { "combine" }.to_owned(),
-                kernel,
-                inputs: vec![StageInput::new(ArrayId(input.0), input.1)],
-                outputs: vec![StageOutput::new(ArrayId(output.0), output.1)],
-                shape,
-                tile: vec![1; rank],
-                box_shape: None,
-                step_chunks: vec![1; rank],
-                step_axes: (0..rank).collect(),
                 tasks,
                 tasks_at_once,
-                lanes: 1,
                 resident_bytes: needed,
-                shard_state_bytes: 0,
-                target_shard_bytes: 0,
-                lane_bytes: 0,
-                worker_bytes: 0,
-                is_stepped: false,
                 task_bytes: needed,
+                ..Stage::new(name, kernel, arrays, (shape, vec![1; job.rank()]))
             };
             peak_bytes = peak_bytes.max(stage.peak_bytes(request.budget.threads));
-            let figures = Figures {
-                tasks,
-                whole_tasks: tasks as f64,
-                steps: tasks,
-                reading: chunks_at_once,
-                decoding: chunks_at_once,
-                writing: chunks_at_once,
-                putting: chunks_at_once,
-                traffic,
-                ..Figures::default()
-            };
             let parallel = Parallel { tasks_at_once, lanes: 1 };
-            estimate.add(&priced(&figures.traffic, price(request, &figures, parallel)));
+            let once = (tasks, tasks);
+            estimate.add(&stage_estimate(request, traffic, once, (chunks_at_once, parallel)));
             stages.push(stage);
         }
         let work = ApplyWork {
@@ -310,22 +266,10 @@ impl<'a> Sizes<'a> {
         Ok(Planned { plan, candidates: vec![chosen] })
     }
 
-    fn tasks_at_once(&self, is_op: bool, tasks: u64, fitting: u64) -> u32 {
-        let threads = u64::from(self.asked.request.budget.threads.max(1));
-        let is_late = self.chunks_at_once == CHUNKS_AT_ONCE[1];
-        // While some compute, others wait for the store.
-        let wanted = if is_late { threads.saturating_mul(2) } else { threads };
-        let calls = self.asked.calls_at_once.filter(|_| is_op).map_or(u64::MAX, u64::from);
-        let at_once = wanted.min(calls).min(tasks).min(fitting).clamp(1, 4096);
-        u32::try_from(at_once).unwrap_or(1)
-    }
-
     fn arrays(&self) -> Vec<PlanArray> {
         let (request, job) = (self.asked.request, &self.asked.job);
-        let side = |role, item_bytes, side: &Side| PlanArray {
-            edges: side.edges.clone(),
-            shard: side.shard_shape().map(<[u64]>::to_vec),
-            ..PlanArray::new(role, request.shape.clone(), item_bytes, side.chunk_shape.clone())
+        let side = |role, item_bytes, side: &Side| {
+            PlanArray::of_side(role, request.shape.clone(), item_bytes, side)
         };
         let mut arrays = vec![side(ArrayRole::Source, request.item_bytes, &request.source)];
         if job.way() != Way::Direct {
@@ -390,13 +334,7 @@ impl<'a> Sizes<'a> {
             };
             let chunks = count(&side.chunk_shape)?;
             let indexes = side.shard_shape().map_or(Ok(0), count)?;
-            let decoded = bytes_of(&side.chunk_shape, item_bytes).saturating_mul(chunks);
-            sum.get_requests = sum.get_requests.saturating_add(chunks).saturating_add(indexes);
-            sum.decoded_read_bytes = sum.decoded_read_bytes.saturating_add(decoded);
-            let read = side.encoded_bytes_expected.saturating_mul(chunks);
-            let index_bytes = side.shard.as_ref().map_or(0, |shard| shard.index_bytes);
-            sum.read_bytes = sum.read_bytes.saturating_add(read);
-            sum.read_bytes = sum.read_bytes.saturating_add(index_bytes.saturating_mul(indexes));
+            sum.add(&chunks_read(side, item_bytes, chunks, indexes));
         }
         Ok(sum)
     }
@@ -408,17 +346,9 @@ impl<'a> Sizes<'a> {
         let region = kept.to_region().unwrap_or_else(|| Region::whole(shape));
         let grid = ChunkGrid::new(shape, &side.chunk_shape).ok();
         let chunks = grid.map_or(objects, |grid| grid.covering(&region).elements());
-        let index_bytes = side.shard.as_ref().map_or(0, |shard| shard.index_bytes);
         RoleEstimate {
             get_requests: objects.saturating_sub(whole),
-            put_requests: objects,
-            decoded_written_bytes: bytes_of(&side.chunk_shape, item_bytes).saturating_mul(chunks),
-            written_bytes: side
-                .encoded_bytes_expected
-                .saturating_mul(chunks)
-                .saturating_add(index_bytes.saturating_mul(objects)),
-            objects,
-            ..RoleEstimate::default()
+            ..chunks_written(side, item_bytes, chunks, objects)
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The arrays of a plan: the sides of a request, and an intermediate between each two stages.
 
-use rechunk_plan::{ArrayId, ArrayRole, PlanArray, PlanRequest, Side};
+use rechunk_plan::{ArrayId, ArrayRole, PlanArray, PlanRequest};
 
 /// The array that stage `position` reads.
 pub(crate) fn read_by(position: usize) -> ArrayId {
@@ -17,20 +17,16 @@ pub(crate) fn arrays<'a>(
     request: &PlanRequest,
     tiles: impl ExactSizeIterator<Item = &'a [u64]>,
 ) -> Vec<PlanArray> {
-    let array =
-        |role, chunk| PlanArray::new(role, request.shape.clone(), request.item_bytes, chunk);
-    let side = |role, side: &Side| PlanArray {
-        edges: side.edges.clone(),
-        shard: side.shard_shape().map(<[u64]>::to_vec),
-        ..array(role, side.chunk_shape.clone())
-    };
+    let (shape, item_bytes) = (&request.shape, request.item_bytes);
+    let source = PlanArray::of_side(ArrayRole::Source, shape.clone(), item_bytes, &request.source);
     let writing = tiles.len().saturating_sub(1);
     let between = tiles.take(writing).map(|tile| PlanArray {
         uploads: request.intermediate_uploads(),
-        ..array(ArrayRole::Intermediate, tile.to_vec())
+        ..PlanArray::new(ArrayRole::Intermediate, shape.clone(), item_bytes, tile.to_vec())
     });
-    let target =
-        PlanArray { uploads: request.target_uploads(), ..side(ArrayRole::Target, &request.target) };
-    let source = side(ArrayRole::Source, &request.source);
+    let target = PlanArray {
+        uploads: request.target_uploads(),
+        ..PlanArray::of_side(ArrayRole::Target, shape.clone(), item_bytes, &request.target)
+    };
     std::iter::once(source).chain(between).chain([target]).collect()
 }

@@ -12,6 +12,7 @@ mod apply;
 mod arrays;
 pub mod baseline;
 mod bound;
+mod by_region;
 mod choice;
 mod draft;
 mod error;

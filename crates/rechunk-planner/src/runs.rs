@@ -1,7 +1,7 @@
 //! Plans of raw files on both sides: one pass in runs of bytes, by a schedule of the keep
 //! strategy ([`rechunk_plan::keep`]). One task, one buffer after the other; parallel are the runs.
 
-use rechunk_plan::count::{cells, cells_touched_max, pairs_along, product};
+use rechunk_plan::count::{cells_touched_max, pairs_along, product};
 use rechunk_plan::keep::{
     Baseline, Counts, Found, KeepError, Model, Problem, Schedule, SideCounts,
 };
@@ -217,26 +217,17 @@ fn pieces_max(problem: &Problem, model: &Model, schedule: &Schedule) -> u64 {
 fn stage(request: &PlanRequest, schedule: Schedule) -> Stage {
     let tile: Vec<u64> = request.shape.iter().map(|&extent| extent.max(1)).collect();
     let chunks = tile.iter().zip(&request.source.chunk_shape);
+    let input = StageInput::new(read_by(0), Unit::Chunk);
+    let output = StageOutput::new(written_by(0), Unit::Chunk);
     Stage {
-        name: "copy".to_owned(),
-        inputs: vec![StageInput::new(read_by(0), Unit::Chunk)],
-        outputs: vec![StageOutput::new(written_by(0), Unit::Chunk)],
-        shape: request.shape.clone(),
-        box_shape: None,
         step_chunks: chunks.map(|(&extent, &chunk)| extent.div_ceil(chunk)).collect(),
         step_axes: schedule.step_axes.clone(),
-        tasks: cells(&request.shape, &tile),
-        tile,
-        tasks_at_once: 1,
-        lanes: 1,
-        resident_bytes: 0,
-        shard_state_bytes: 0,
-        target_shard_bytes: 0,
-        lane_bytes: 0,
-        worker_bytes: 0,
-        is_stepped: false,
-        task_bytes: 0,
-        kernel: Kernel::Copy(Way::Runs(schedule)),
+        ..Stage::new(
+            "copy",
+            Kernel::Copy(Way::Runs(schedule)),
+            (vec![input], vec![output]),
+            (request.shape.clone(), tile),
+        )
     }
 }
 

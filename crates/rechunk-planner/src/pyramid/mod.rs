@@ -25,7 +25,8 @@ pub fn plan_pyramid(asked: &PyramidPlanRequest<'_>) -> Result<Planned, PlanError
     // Passes leave no blocks in memory: they would be as many as the array has elements for.
     let beside = PlanRequest { intermediate_in_memory: false, ..asked.request.clone() };
     let fixed_bytes = fixed_bytes(&beside);
-    let mut found = courses(asked, fixed_bytes)?;
+    let work = asked.work();
+    let mut found = courses(asked, &work, fixed_bytes)?;
     let seconds = |course: &Course| course.estimate.seconds;
     found.sort_by(|a, b| {
         (a.is_coarse, seconds(a)).partial_cmp(&(b.is_coarse, seconds(b))).unwrap_or(Ordering::Equal)
@@ -39,7 +40,7 @@ pub fn plan_pyramid(asked: &PyramidPlanRequest<'_>) -> Result<Planned, PlanError
     };
     let mut candidates = vec![of_course(&chosen, fixed_bytes, true)];
     candidates.extend(rivals.map(|course| of_course(&course, fixed_bytes, false)));
-    Ok(Planned { plan: plan(asked, chosen, fixed_bytes), candidates })
+    Ok(Planned { plan: plan(asked, work, chosen, fixed_bytes), candidates })
 }
 
 fn peak_bytes(course: &Course, fixed_bytes: u64) -> u64 {
@@ -58,34 +59,28 @@ fn of_course(course: &Course, fixed_bytes: u64, is_chosen: bool) -> Candidate {
     candidate(Strategy::Pyramid, boxes, outcome)
 }
 
-fn plan(asked: &PyramidPlanRequest<'_>, course: Course, fixed_bytes: u64) -> Plan {
+fn plan(
+    asked: &PyramidPlanRequest<'_>,
+    work: PyramidWork,
+    course: Course,
+    fixed_bytes: u64,
+) -> Plan {
     let request = asked.request;
     let planned_peak_bytes = peak_bytes(&course, fixed_bytes);
-    let side = |role, shape: &[u64], item_bytes, side: &Side| PlanArray {
-        edges: side.edges.clone(),
-        shard: side.shard_shape().map(<[u64]>::to_vec),
-        ..PlanArray::new(role, shape.to_vec(), item_bytes, side.chunk_shape.clone())
+    let side = |role, shape: &[u64], side: &Side| {
+        PlanArray::of_side(role, shape.to_vec(), request.item_bytes, side)
     };
-    let item_bytes = request.item_bytes;
-    let mut arrays = vec![side(ArrayRole::Source, &request.shape, item_bytes, &request.source)];
+    let mut arrays = vec![side(ArrayRole::Source, &request.shape, &request.source)];
     arrays.extend(asked.levels.iter().map(|level| PlanArray {
         uploads: request.target_uploads(),
-        ..side(ArrayRole::Target, &level.shape, item_bytes, &level.side)
+        ..side(ArrayRole::Target, &level.shape, &level.side)
     }));
     arrays.extend(course.blocks.into_iter().map(|(shape, chunk)| PlanArray {
         uploads: request.intermediate_uploads(),
         ..PlanArray::new(ArrayRole::Intermediate, shape, asked.block_item_bytes(), chunk)
     }));
-    let work = PyramidWork {
-        method: asked.method,
-        rounding: asked.rounding,
-        from: asked.from,
-        missing: asked.missing,
-        extent: asked.extent(),
-        levels: asked.plan_levels(),
-        passes: course.passes,
-        transfer_bytes: course.transfer_bytes,
-    };
+    let (passes, transfer_bytes) = (course.passes, course.transfer_bytes);
+    let work = PyramidWork { passes, transfer_bytes, ..work };
     let mut plan = Plan {
         version: PLAN_VERSION,
         kind: Strategy::Pyramid,

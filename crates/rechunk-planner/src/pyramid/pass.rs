@@ -2,14 +2,13 @@
 
 use rechunk_plan::count::cells;
 use rechunk_plan::{
-    ArrayId, Estimate, Figures, Kernel, Levels, Parallel, PassInput, Stage, StageInput,
-    StageOutput, Unit, price, priced,
+    ArrayId, Estimate, Kernel, Levels, Parallel, PassInput, Stage, StageInput, StageOutput, Unit,
 };
 
-use super::geometry::{Geometry, PassRequest, blocks, bytes_of};
-use super::request::PyramidPlanRequest;
-use super::sizes::{CHUNKS_AT_ONCE, Sizes, Way};
+use super::geometry::{Geometry, PassRequest};
+use super::sizes::{Sizes, Way};
 use super::traffic::traffic;
+use crate::by_region::{Answers, bytes_of, stage_estimate};
 
 /// Bytes of the elements of a step that tasks aim at: enough for the chunks of one level below.
 const STEP_BYTES: u64 = 16 << 20;
@@ -40,7 +39,8 @@ pub(super) fn stage_of(request: &PassRequest<'_>) -> Result<Staged, u64> {
     for tile in tiles(&geometry) {
         for step in steps(&geometry, &tile) {
             // What a task holds takes long to find out: only of those that may be the best.
-            let hoped = hoped_seconds(request, &geometry, (&tile, &step));
+            let traffic = traffic(request, &geometry, (&tile, &step));
+            let hoped = hoped_seconds(request, &geometry, (&tile, &step), &traffic);
             if best.as_ref().is_some_and(|best| {
                 hoped >= (best.is_coarse, best.estimate.seconds * (1.0 + ALIKE))
             }) {
@@ -54,7 +54,7 @@ pub(super) fn stage_of(request: &PassRequest<'_>) -> Result<Staged, u64> {
                 all <= request.asked.request.budget.memory_bytes
             });
             let Some(way) = way else { continue };
-            let staged = staged(request, &geometry, (&tile, &step), (&sizes, way));
+            let staged = staged(request, &geometry, (&tile, &step), (&sizes, way), traffic);
             if best.as_ref().is_none_or(|known| is_better(&staged, known)) {
                 best = Some(staged);
             }
@@ -127,31 +127,26 @@ fn staged(
     geometry: &Geometry,
     (tile, step): (&[u64], &[u64]),
     (sizes, way): (&Sizes, Way),
+    traffic: Estimate,
 ) -> Staged {
     let (asked, pass) = (request.asked, request.pass);
     let budget = &asked.request.budget;
     let needed = sizes.needed_bytes(way);
     let tasks = cells(&geometry.domain, tile);
     let room = budget.memory_bytes.saturating_sub(request.fixed_bytes) / needed.max(1);
-    let tasks_at_once = at_once(asked, tasks, (room, sizes.is_late));
+    let tasks_at_once = sizes.answers.tasks_at_once(asked.request, tasks.min(room));
     let parallel = (tasks_at_once, way.chunks_at_once);
-    let estimate = estimate(request, geometry, (tile, step), parallel);
-    let blocks = pass.leaves_blocks.then(|| blocks(asked, geometry, (pass, tile)));
+    let estimate = estimate(request, geometry, (tile, step), parallel, traffic);
+    let blocks =
+        pass.leaves_blocks.then(|| (request.work.cells(pass.end - 1), geometry.block(tile)));
     Staged {
-        stage: stage(request, geometry, (tile, step), (tasks, tasks_at_once, needed)),
+        stage: stage(request, geometry, (tile, step), (tasks_at_once, needed)),
         estimate,
         blocks,
         is_coarse: is_coarse(geometry, tasks),
         transfer_bytes: sizes.transfer_bytes(way.chunks_at_once),
         reads_ahead: way.reads_ahead,
     }
-}
-
-/// Tasks that run at once, of those for which there is room.
-fn at_once(asked: &PyramidPlanRequest<'_>, tasks: u64, (room, is_late): (u64, bool)) -> u32 {
-    let threads = u64::from(asked.request.budget.threads.max(1));
-    let wanted = if is_late { threads.saturating_mul(2) } else { threads };
-    u32::try_from(wanted.min(tasks).min(room).clamp(1, 4096)).unwrap_or(1)
 }
 
 fn is_coarse(geometry: &Geometry, tasks: u64) -> bool {
@@ -164,10 +159,12 @@ fn hoped_seconds(
     request: &PassRequest<'_>,
     geometry: &Geometry,
     (tile, step): (&[u64], &[u64]),
+    traffic: &Estimate,
 ) -> (bool, f64) {
     let tasks = cells(&geometry.domain, tile);
-    let parallel = (at_once(request.asked, tasks, (u64::MAX, true)), CHUNKS_AT_ONCE[1]);
-    let estimate = estimate(request, geometry, (tile, step), parallel);
+    let most = Answers::Late;
+    let parallel = (most.tasks_at_once(request.asked.request, tasks), most.chunks_at_once());
+    let estimate = estimate(request, geometry, (tile, step), parallel, traffic.clone());
     (is_coarse(geometry, tasks), estimate.seconds)
 }
 
@@ -176,34 +173,24 @@ fn estimate(
     geometry: &Geometry,
     (tile, step): (&[u64], &[u64]),
     (tasks_at_once, chunks_at_once): (u32, u64),
+    traffic: Estimate,
 ) -> Estimate {
     let tasks = cells(&geometry.domain, tile);
-    let traffic = traffic(request, geometry, (tile, step));
-    let figures = Figures {
-        tasks,
-        whole_tasks: tasks as f64,
-        steps: cells(&geometry.domain, step).max(tasks),
-        reading: chunks_at_once,
-        decoding: chunks_at_once,
-        writing: chunks_at_once,
-        putting: chunks_at_once,
-        traffic,
-        ..Figures::default()
-    };
+    let steps = cells(&geometry.domain, step).max(tasks);
     // Of tasks for which there are not threads enough, each has one; else chunks have their own.
     let is_alone = tasks_at_once < request.asked.request.budget.threads;
     let lanes = if is_alone { u32::try_from(chunks_at_once).unwrap_or(1) } else { 1 };
     let parallel = Parallel { tasks_at_once, lanes };
-    priced(&figures.traffic, price(request.asked.request, &figures, parallel))
+    stage_estimate(request.asked.request, traffic, (tasks, steps), (chunks_at_once, parallel))
 }
 
 fn stage(
     request: &PassRequest<'_>,
     geometry: &Geometry,
     (tile, step): (&[u64], &[u64]),
-    (tasks, tasks_at_once, needed): (u64, u32, u64),
+    (tasks_at_once, needed): (u32, u64),
 ) -> Stage {
-    let (asked, pass, rank) = (request.asked, request.pass, geometry.domain.len());
+    let pass = request.pass;
     let input = match pass.input {
         PassInput::Source => StageInput::new(ArrayId(0), Unit::Chunk),
         PassInput::Level(level) => StageInput::new(ArrayId(level + 1), Unit::Chunk),
@@ -214,25 +201,13 @@ fn stage(
     if pass.leaves_blocks {
         outputs.push(StageOutput::new(ArrayId(0), Unit::Piece));
     }
+    let kernel = Kernel::Reduce(Levels { rule: request.work.method.name().to_owned() });
+    let boxes = (geometry.domain.clone(), tile.to_vec());
     Stage {
-        name: "reduce".to_owned(),
-        kernel: Kernel::Reduce(Levels { rule: asked.method.name().to_owned() }),
-        inputs: vec![input],
-        outputs,
-        shape: geometry.domain.clone(),
-        tile: tile.to_vec(),
         box_shape: Some(step.to_vec()),
-        step_chunks: vec![1; rank],
-        step_axes: (0..rank).collect(),
-        tasks,
         tasks_at_once,
-        lanes: 1,
         resident_bytes: needed,
-        shard_state_bytes: 0,
-        target_shard_bytes: 0,
-        lane_bytes: 0,
-        worker_bytes: 0,
-        is_stepped: false,
         task_bytes: needed,
+        ..Stage::new("reduce", kernel, (vec![input], outputs), boxes)
     }
 }

@@ -1,8 +1,10 @@
 //! Request for the plan of a pyramid.
 
 use rechunk_grid::DataType;
-use rechunk_plan::{ArrayId, LevelsFrom, MissingCells, PlanRequest, PyramidLevel, Side};
-use rechunk_reduce::{Method, Rounding, SumType};
+use rechunk_plan::{
+    ArrayId, LevelsFrom, MissingCells, PlanRequest, PyramidLevel, PyramidWork, Side,
+};
+use rechunk_reduce::{Method, Rounding};
 
 /// A level that is to be written.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,8 +37,27 @@ pub struct PyramidPlanRequest<'a> {
 }
 
 impl PyramidPlanRequest<'_> {
+    /// The pyramid, without its passes.
+    pub(crate) fn work(&self) -> PyramidWork {
+        let levels = self.levels.iter().enumerate().map(|(number, level)| PyramidLevel {
+            array: ArrayId(number + 1),
+            factors: level.factors.clone(),
+            shape: level.shape.clone(),
+        });
+        PyramidWork {
+            method: self.method,
+            rounding: self.rounding,
+            from: self.from,
+            missing: self.missing,
+            extent: self.extent(),
+            levels: levels.collect(),
+            passes: Vec::new(),
+            transfer_bytes: 0,
+        }
+    }
+
     /// Elements of the source that count: those that some cell of some level has.
-    pub(crate) fn extent(&self) -> Vec<u64> {
+    fn extent(&self) -> Vec<u64> {
         let axes = self.request.shape.iter().enumerate().map(|(axis, &extent)| {
             let reach = |level: &PyramidTarget| {
                 level.shape[axis].saturating_mul(level.factors[axis]).min(extent)
@@ -46,21 +67,8 @@ impl PyramidPlanRequest<'_> {
         axes.collect()
     }
 
-    pub(crate) fn plan_levels(&self) -> Vec<PyramidLevel> {
-        let levels = self.levels.iter().enumerate().map(|(number, level)| PyramidLevel {
-            array: ArrayId(number + 1),
-            factors: level.factors.clone(),
-            shape: level.shape.clone(),
-        });
-        levels.collect()
-    }
-
     /// Bytes of an element of blocks: results that are not rounded.
     pub(crate) fn block_item_bytes(&self) -> u64 {
-        if self.method.is_summed() {
-            SumType::of(self.data_type).item_bytes()
-        } else {
-            self.data_type.item_bytes()
-        }
+        self.method.handed_on_bytes(self.data_type)
     }
 }

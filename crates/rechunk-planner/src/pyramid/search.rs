@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 use rechunk_plan::{
-    ArrayId, Estimate, LevelsFrom, MissingCells, PassInput, PyramidLevel, PyramidPass, Stage,
-    Strategy, parent_level,
+    ArrayId, Estimate, LevelsFrom, MissingCells, PassInput, PyramidPass, PyramidWork, Stage,
+    Strategy,
 };
 
 use super::geometry::PassRequest;
@@ -29,112 +30,130 @@ pub(super) struct Course {
 }
 
 /// Everything before some level, written in the cheapest way.
-#[derive(Clone)]
+#[derive(Default)]
 struct Prefix {
-    passes: Vec<PyramidPass>,
+    passes: Vec<(PyramidPass, Rc<Staged>)>,
     is_coarse: bool,
     seconds: f64,
-    /// Block of the last level that is left.
-    block: Option<Vec<u64>>,
 }
 
-/// A pass by its levels, what it leaves, and the block that it reads.
+impl Prefix {
+    fn with(&self, pass: PyramidPass, staged: Rc<Staged>) -> Self {
+        let is_coarse = self.is_coarse || staged.is_coarse;
+        let seconds = self.seconds + staged.estimate.seconds;
+        let mut passes = self.passes.clone();
+        passes.push((pass, staged));
+        Self { passes, is_coarse, seconds }
+    }
+
+    /// Shape of a block of the last level that is left.
+    fn block(&self) -> Option<&[u64]> {
+        let (_, staged) = self.passes.last()?;
+        staged.blocks.as_ref().map(|(_, block)| &block[..])
+    }
+
+    fn is_better_than(&self, other: &Self) -> bool {
+        (self.is_coarse, self.seconds) < (other.is_coarse, other.seconds)
+    }
+}
+
+/// The cheapest prefixes by the level that comes next, and whether blocks were left for it.
+type Prefixes = BTreeMap<(usize, bool), Prefix>;
+
+/// A pass by its levels, whether it leaves blocks, and the shape of a block that it reads.
 type Key = (usize, usize, bool, Option<Vec<u64>>);
 
-/// A pass, as far as a course depends on it.
-#[derive(Clone)]
-struct Seen {
-    seconds: f64,
-    is_coarse: bool,
-    block: Option<Vec<u64>>,
-}
-
-impl Seen {
-    fn of(staged: Staged) -> Self {
-        Self {
-            seconds: staged.estimate.seconds,
-            is_coarse: staged.is_coarse,
-            block: staged.blocks.map(|(_, block)| block),
-        }
-    }
+struct Search<'a> {
+    asked: &'a PyramidPlanRequest<'a>,
+    work: &'a PyramidWork,
+    fixed_bytes: u64,
+    /// Passes that were looked at, each of which stands in many courses; or, of one that does not
+    /// fit, the least bytes that it needs.
+    known: BTreeMap<Key, Result<Rc<Staged>, u64>>,
+    /// The least bytes that a pass needs, of those that do not fit.
+    minimum_bytes: u64,
 }
 
 /// The cheapest course with each number of passes that fits the budget.
 pub(super) fn courses(
     asked: &PyramidPlanRequest<'_>,
+    work: &PyramidWork,
     fixed_bytes: u64,
 ) -> Result<Vec<Course>, PlanError> {
-    let count = asked.levels.len();
+    let count = work.levels.len();
     if count > LEVELS_MAX {
         return Err(PlanError::OutOfRange { what: "the number of levels", range: "64 at most" });
     }
-    let mut minimum_bytes = u64::MAX;
-    // Passes that were looked at: each stands in many courses.
-    let mut known: BTreeMap<Key, Result<Seen, u64>> = BTreeMap::new();
-    // By number of passes, then by the level that comes next and whether blocks were left for it.
-    let none: Vec<Option<Prefix>> = vec![None; count + 1];
+    let (known, minimum_bytes) = (BTreeMap::new(), u64::MAX);
+    let mut search = Search { asked, work, fixed_bytes, known, minimum_bytes };
     let mut found = Vec::new();
-    let start = Prefix { passes: Vec::new(), is_coarse: false, seconds: 0.0, block: None };
-    let mut with = none.clone();
-    with[0] = Some(start);
-    let mut before = [with, none.clone()];
+    let mut before = Prefixes::from([((0, false), Prefix::default())]);
     for _ in 0..count {
-        let mut after = [none.clone(), none.clone()];
-        let begun = (0..count).flat_map(|first| [(first, false), (first, true)]);
-        for (first, had_blocks) in begun {
-            if let Some(prefix) = &before[usize::from(had_blocks)][first] {
-                for end in (0..=count).skip(first + 1) {
-                    for leaves_blocks in [false, true] {
-                        let input = input_of(asked, first, had_blocks);
-                        let pass = pass_of(input, first..end, leaves_blocks);
-                        if leaves_blocks && end == count || !can_be(asked, &pass) {
-                            continue;
-                        }
-                        let key = (first, end, leaves_blocks, prefix.block.clone());
-                        let seen = known.entry(key).or_insert_with(|| {
-                            let block = prefix.block.as_deref();
-                            let request = PassRequest { asked, pass: &pass, block, fixed_bytes };
-                            stage_of(&request).map(Seen::of)
-                        });
-                        let staged = match seen {
-                            Ok(seen) => seen.clone(),
-                            Err(needs_bytes) => {
-                                minimum_bytes = minimum_bytes.min(*needs_bytes);
-                                continue;
-                            }
-                        };
-                        let mut passes = prefix.passes.clone();
-                        passes.push(pass);
-                        let next = Prefix {
-                            passes,
-                            is_coarse: prefix.is_coarse || staged.is_coarse,
-                            seconds: prefix.seconds + staged.seconds,
-                            block: staged.block,
-                        };
-                        let place = &mut after[usize::from(leaves_blocks)][end];
-                        let is_better = place.as_ref().is_none_or(|known| {
-                            (next.is_coarse, next.seconds) < (known.is_coarse, known.seconds)
-                        });
-                        if is_better {
-                            *place = Some(next);
-                        }
-                    }
-                }
-            }
+        before = search.longer(&before);
+        if let Some(prefix) = before.get(&(count, false)) {
+            found.push(course(count, prefix));
         }
-        if let Some(prefix) = after[0][count].take() {
-            found.push(course(asked, &prefix, fixed_bytes));
-        }
-        before = after;
     }
     if found.is_empty() {
         return Err(PlanError::DoesNotFit {
             strategy: Strategy::Pyramid,
             budget_bytes: asked.request.budget.memory_bytes,
-            minimum_bytes,
+            minimum_bytes: search.minimum_bytes,
         });
     }
     Ok(found)
+}
+
+impl Search<'_> {
+    /// Prefixes of one more pass.
+    fn longer(&mut self, before: &Prefixes) -> Prefixes {
+        let count = self.work.levels.len();
+        let mut after = Prefixes::new();
+        for (&(first, had_blocks), prefix) in before {
+            let input = input_of(self.work, first, had_blocks);
+            let ends = (first + 1..=count).flat_map(|end| [(end, false), (end, true)]);
+            for (end, leaves_blocks) in ends {
+                let pass = pass_of(input, first..end, leaves_blocks);
+                if !self.can_be(&pass) {
+                    continue;
+                }
+                let Some(staged) = self.staged(&pass, prefix.block()) else { continue };
+                let next = prefix.with(pass, staged);
+                let place = (end, leaves_blocks);
+                if after.get(&place).is_none_or(|known| next.is_better_than(known)) {
+                    after.insert(place, next);
+                }
+            }
+        }
+        after
+    }
+
+    /// Whether a pass can be, and what it leaves is of use.
+    fn can_be(&self, pass: &PyramidPass) -> bool {
+        let leaves_some = || {
+            let next = pass_of(PassInput::Blocks(pass.end - 1), pass.end..pass.end + 1, false);
+            !self.asked.request.intermediate_in_memory
+                && pass.end < self.work.levels.len()
+                && follows(self.work, &next)
+        };
+        (!pass.leaves_blocks || leaves_some()) && follows(self.work, pass)
+    }
+
+    /// The stage of a pass that reads blocks of shape `block`; `None` where none fits.
+    fn staged(&mut self, pass: &PyramidPass, block: Option<&[u64]>) -> Option<Rc<Staged>> {
+        let key = (pass.first, pass.end, pass.leaves_blocks, block.map(<[u64]>::to_vec));
+        let (asked, work, fixed_bytes) = (self.asked, self.work, self.fixed_bytes);
+        let found = self.known.entry(key).or_insert_with(|| {
+            stage_of(&PassRequest { asked, work, pass, block, fixed_bytes }).map(Rc::new)
+        });
+        match found {
+            Ok(staged) => Some(Rc::clone(staged)),
+            Err(needed_bytes) => {
+                self.minimum_bytes = self.minimum_bytes.min(*needed_bytes);
+                None
+            }
+        }
+    }
 }
 
 fn pass_of(input: PassInput, levels: Range<usize>, leaves_blocks: bool) -> PyramidPass {
@@ -142,31 +161,16 @@ fn pass_of(input: PassInput, levels: Range<usize>, leaves_blocks: bool) -> Pyram
     PyramidPass { input, first, end, leaves_blocks, reads_ahead: false }
 }
 
-fn input_of(asked: &PyramidPlanRequest<'_>, first: usize, had_blocks: bool) -> PassInput {
+fn input_of(work: &PyramidWork, first: usize, had_blocks: bool) -> PassInput {
     match first.checked_sub(1) {
         Some(level) if had_blocks => PassInput::Blocks(level),
-        Some(level) if asked.from == LevelsFrom::Previous => PassInput::Level(level),
+        Some(level) if work.from == LevelsFrom::Previous => PassInput::Level(level),
         _ => PassInput::Source,
     }
 }
 
-/// Whether a pass can be, and what it leaves is of use.
-fn can_be(asked: &PyramidPlanRequest<'_>, pass: &PyramidPass) -> bool {
-    let levels = asked.plan_levels();
-    if pass.leaves_blocks && asked.request.intermediate_in_memory {
-        return false;
-    }
-    if pass.leaves_blocks {
-        let last = pass.end - 1;
-        let next = pass_of(PassInput::Blocks(last), pass.end..pass.end + 1, false);
-        if !follows(asked, &levels, &next) {
-            return false;
-        }
-    }
-    follows(asked, &levels, pass)
-}
-
-fn course(asked: &PyramidPlanRequest<'_>, prefix: &Prefix, fixed_bytes: u64) -> Course {
+/// Gives the arrays of the stages of a course their numbers: blocks come after the `levels` levels.
+fn course(levels: usize, prefix: &Prefix) -> Course {
     let mut course = Course {
         passes: Vec::new(),
         stages: Vec::new(),
@@ -175,67 +179,49 @@ fn course(asked: &PyramidPlanRequest<'_>, prefix: &Prefix, fixed_bytes: u64) -> 
         is_coarse: prefix.is_coarse,
         transfer_bytes: 0,
     };
-    let mut block = None;
-    for pass in &prefix.passes {
-        let request = PassRequest { asked, pass, block: block.as_deref(), fixed_bytes };
-        // It was found before, with the same input.
-        let Ok(staged) = stage_of(&request) else { continue };
-        let Staged { mut stage, estimate, blocks, transfer_bytes, reads_ahead, .. } = staged;
-        let first_block = asked.levels.len() + 1;
+    for (pass, staged) in &prefix.passes {
+        let mut stage = staged.stage.clone();
+        let next_block = levels + 1 + course.blocks.len();
         if matches!(pass.input, PassInput::Blocks(_)) {
-            stage.inputs[0].array = ArrayId(first_block + course.blocks.len() - 1);
+            stage.inputs[0].array = ArrayId(next_block - 1);
         }
         if let Some(output) = stage.outputs.last_mut().filter(|_| pass.leaves_blocks) {
-            output.array = ArrayId(first_block + course.blocks.len());
+            output.array = ArrayId(next_block);
         }
-        block = blocks.as_ref().map(|(_, block)| block.clone());
-        course.blocks.extend(blocks);
-        course.estimate.add(&estimate);
-        course.transfer_bytes = course.transfer_bytes.max(transfer_bytes);
-        course.passes.push(PyramidPass { reads_ahead, ..pass.clone() });
+        course.blocks.extend(staged.blocks.clone());
+        course.estimate.add(&staged.estimate);
+        course.transfer_bytes = course.transfer_bytes.max(staged.transfer_bytes);
+        course.passes.push(PyramidPass { reads_ahead: staged.reads_ahead, ..pass.clone() });
         course.stages.push(stage);
     }
     course
 }
 
-/// Whether a pass may write `levels` from what it reads.
-fn follows(asked: &PyramidPlanRequest<'_>, levels: &[PyramidLevel], pass: &PyramidPass) -> bool {
-    let input = match pass.input {
+/// Whether a pass may write its levels from what it reads.
+fn follows(work: &PyramidWork, pass: &PyramidPass) -> bool {
+    let (method, from) = (work.method, work.from);
+    let (is_of_kind, input) = match pass.input {
         // A level of the one before cannot be computed without that, if it is not in this pass.
-        PassInput::Source => return is_first(asked, levels, pass),
-        PassInput::Blocks(level) | PassInput::Level(level) => level,
-    };
-    let is_of_kind = match pass.input {
-        PassInput::Blocks(_) => {
-            asked.from == LevelsFrom::S0
-                && (asked.method.is_summed() || asked.method.is_chained())
-                && asked.missing == MissingCells::Fill
+        PassInput::Source => return is_first(work, pass),
+        PassInput::Blocks(level) => {
+            (from == LevelsFrom::S0 && (method.is_summed() || method.is_chained()), level)
         }
-        PassInput::Level(_) => {
-            asked.from == LevelsFrom::Previous && asked.missing == MissingCells::Fill
-        }
-        PassInput::Source => true,
+        PassInput::Level(level) => (from == LevelsFrom::Previous, level),
     };
     // A Gaussian looks at elements beside a step, which are not there of a level in memory.
-    let is_alone =
-        asked.method.halo(2) == 0 || asked.from == LevelsFrom::S0 || pass.end == pass.first + 1;
+    let is_alone = method.halo(2) == 0 || from == LevelsFrom::S0 || pass.end == pass.first + 1;
     is_of_kind
+        && work.missing == MissingCells::Fill
         && is_alone
-        && (pass.first..pass.end).all(|level| {
-            let parent = parent_level(levels, level, (asked.method, asked.from));
-            let finer = &levels[input].factors;
-            let divides = levels[level].factors.iter().zip(finer);
-            parent.is_some_and(|parent| parent >= input)
-                && divides.into_iter().all(|(own, finer)| own.is_multiple_of((*finer).max(1)))
-        })
+        && work.levels_follow(pass.first..pass.end, input)
 }
 
 /// Whether a pass may write its levels from the source.
-fn is_first(asked: &PyramidPlanRequest<'_>, levels: &[PyramidLevel], pass: &PyramidPass) -> bool {
-    let coarser = levels[pass.first..pass.end].iter();
+fn is_first(work: &PyramidWork, pass: &PyramidPass) -> bool {
+    let coarser = work.levels[pass.first..pass.end].iter();
     let coarser = coarser.filter(|level| level.factors.iter().any(|&factor| factor > 1)).count();
-    match asked.from {
+    match work.from {
         LevelsFrom::S0 => true,
-        LevelsFrom::Previous => pass.first == 0 && (asked.method.halo(2) == 0 || coarser <= 1),
+        LevelsFrom::Previous => pass.first == 0 && (work.method.halo(2) == 0 || coarser <= 1),
     }
 }

@@ -5,24 +5,15 @@ use rechunk_plan::count::cells;
 use rechunk_plan::{Held, MissingCells, PassInput, Side, cells_of, held_of, shard_state_bytes};
 use rechunk_reduce::Method;
 
-use super::geometry::{Geometry, PassRequest, bytes_of};
+use super::geometry::{Geometry, PassRequest};
+use crate::by_region::{Answers, bytes_of, read_bytes};
 
-/// Bytes of one read of elements that are stored as they are.
-const PLAIN_READ_BYTES: u64 = 8 << 20;
-/// Chunks on their way at once that tasks aim at: where answers come at once, and where they are
-/// waited for.
-pub(super) const CHUNKS_AT_ONCE: [u64; 2] = [2, 8];
-/// Wait for an answer from which a store is one that is waited for, seconds.
-const LATE_SECONDS: f64 = 0.002;
 /// Bytes of an element while a Gaussian is computed: as it is read along one axis, and the next.
 const GAUSSIAN_BYTES: u64 = 16;
 
 /// Memory of the parts of a task.
 pub(super) struct Sizes {
-    /// Most chunks on their way that pay.
-    pub chunks_at_once: u64,
-    /// Answers are waited for.
-    pub is_late: bool,
+    pub answers: Answers,
     /// Bytes of the largest chunk on its way, stored and decoded.
     chunk_bytes: u64,
     /// Bytes of the box of a step.
@@ -42,22 +33,9 @@ pub(super) struct Way {
     pub reads_ahead: bool,
 }
 
-/// Bytes of a chunk while it is read: stored, decoded, and the part that is wanted.
-fn read_bytes(side: &Side, item_bytes: u64) -> u64 {
-    let chunk = bytes_of(&side.chunk_shape, item_bytes);
-    if side.plain_order().is_some() {
-        return chunk.min(PLAIN_READ_BYTES).saturating_mul(2);
-    }
-    let decoded = if side.is_raw { 0 } else { chunk };
-    let index = side.shard.as_ref().map_or(0, |shard| shard.index_bytes.saturating_mul(2));
-    [decoded, side.encoded_bytes_max, side.decode_workspace_bytes, chunk, index]
-        .into_iter()
-        .fold(0, u64::saturating_add)
-}
-
 /// Bytes of a chunk while it is written: complete, in the order of the array, and encoded.
 fn written_bytes(side: &Side, item_bytes: u64) -> u64 {
-    let chunk = bytes_of(&side.chunk_shape, item_bytes).saturating_mul(2);
+    let chunk = side.chunk_bytes(item_bytes).saturating_mul(2);
     [chunk, side.encoded_bytes_max, side.encode_workspace_bytes]
         .into_iter()
         .fold(0, u64::saturating_add)
@@ -72,8 +50,6 @@ impl Sizes {
     ) -> Option<Self> {
         let (asked, pass) = (request.asked, request.pass);
         let item_bytes = asked.request.item_bytes;
-        let profile = &asked.request.profile;
-        let is_late = profile.source.get_seconds.max(profile.target.put_seconds) > LATE_SECONDS;
         let levels = &asked.levels[pass.first..pass.end];
         let read = match pass.input {
             PassInput::Source => read_bytes(&asked.request.source, item_bytes),
@@ -125,23 +101,14 @@ impl Sizes {
             }
         }
         if pass.leaves_blocks {
-            let last = geometry.levels.last()?;
-            let block = cells_of(&Region::whole(tile), &last.factors);
-            let block = bytes_of(&block.shape, asked.block_item_bytes());
+            let block = bytes_of(&geometry.block(tile), asked.block_item_bytes());
             rest_bytes = rest_bytes.saturating_add(block);
         }
-        let chunks_at_once = CHUNKS_AT_ONCE[usize::from(is_late)];
+        let answers = Answers::of(&asked.request.profile);
         let tasks = cells(&geometry.domain, tile);
-        let may_read_ahead =
-            (is_late || tasks < u64::from(asked.request.budget.threads)) && cells(tile, step) > 1;
-        Some(Self {
-            chunks_at_once,
-            is_late,
-            chunk_bytes,
-            window_bytes,
-            rest_bytes,
-            may_read_ahead,
-        })
+        let waits = answers == Answers::Late || tasks < u64::from(asked.request.budget.threads);
+        let may_read_ahead = waits && cells(tile, step) > 1;
+        Some(Self { answers, chunk_bytes, window_bytes, rest_bytes, may_read_ahead })
     }
 
     pub(super) fn transfer_bytes(&self, chunks_at_once: u64) -> u64 {
@@ -151,7 +118,7 @@ impl Sizes {
     /// Ways of a task, the best first.
     pub(super) fn ways(&self) -> impl Iterator<Item = Way> + use<> {
         let ahead = if self.may_read_ahead { &[true, false][..] } else { &[false] };
-        let most = self.chunks_at_once;
+        let most = self.answers.chunks_at_once();
         ahead.iter().flat_map(move |&reads_ahead| {
             (1..=most).rev().map(move |chunks_at_once| Way { chunks_at_once, reads_ahead })
         })
