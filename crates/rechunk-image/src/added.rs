@@ -2,6 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::placement::Placement;
+use crate::read_ome::list_at;
+
 /// The images of OME-Zarr in attributes of a group, to be changed.
 fn images(attributes: &mut Map<String, Value>) -> Option<&mut Vec<Value>> {
     if attributes.get("ome").is_some_and(|ome| ome.get("multiscales").is_some()) {
@@ -10,38 +13,34 @@ fn images(attributes: &mut Map<String, Value>) -> Option<&mut Vec<Value>> {
     attributes.get_mut("multiscales")?.as_array_mut()
 }
 
+/// Numbers of a list of any length: what others wrote stays, also beyond what is read of it.
 fn numbers(list: &Value) -> Option<Vec<f64>> {
     list.as_array()?.iter().map(Value::as_f64).collect()
 }
 
-/// Scale and translation of transformations for all levels of an image, of `rank` axes.
-fn of_all(image: &Value, rank: usize) -> (Vec<f64>, Vec<f64>) {
-    let (mut scale, mut translation) = (vec![1.0; rank], vec![0.0; rank]);
-    let all = image.get("coordinateTransformations").and_then(Value::as_array);
-    for one in all.into_iter().flatten() {
-        let list = |key: &str| one.get(key).and_then(numbers).filter(|list| list.len() == rank);
-        if let Some(list) = list("scale") {
-            scale.iter_mut().zip(&list).for_each(|(own, by)| *own *= by);
-            translation.iter_mut().zip(&list).for_each(|(own, by)| *own *= by);
+/// Scale and translation of transformations for all levels of an image, of `rank` axes. Lists of
+/// other ranks do not count.
+fn of_all(image: &Value, rank: usize) -> Placement {
+    let mut all = Placement::identity(rank);
+    for one in list_at(image, "coordinateTransformations") {
+        if let Some(scale) = one.get("scale").and_then(numbers) {
+            all.then_scale(&scale);
         }
-        if let Some(list) = list("translation") {
-            translation.iter_mut().zip(&list).for_each(|(own, by)| *own += by);
+        if let Some(translation) = one.get("translation").and_then(numbers) {
+            all.then_translation(&translation);
         }
     }
-    (scale, translation)
+    all
 }
 
 /// Takes what an image says of all levels out of the transformations of one.
-fn without(dataset: &mut Value, (scale, translation): &(Vec<f64>, Vec<f64>)) {
+fn take_out(dataset: &mut Value, of_all: &Placement) {
     let own = dataset.get_mut("coordinateTransformations").and_then(Value::as_array_mut);
-    let Some(own) = own else { return };
-    for one in own.iter_mut() {
-        let (Some(kind), place) = (one.get("type").and_then(Value::as_str), translation) else {
-            continue;
-        };
+    for one in own.into_iter().flatten() {
+        let Some(kind) = one.get("type").and_then(Value::as_str) else { continue };
         let kind = kind.to_owned();
         let Some(list) = one.get(&kind).and_then(numbers) else { continue };
-        let axes = list.iter().zip(scale).zip(place);
+        let axes = list.iter().zip(&of_all.scale).zip(&of_all.translation);
         let list: Vec<f64> = axes
             .map(|((own, by), place)| {
                 let own = if kind == "translation" { own - place } else { *own };
@@ -54,10 +53,10 @@ fn without(dataset: &mut Value, (scale, translation): &(Vec<f64>, Vec<f64>)) {
 
 /// Scale of a dataset along all axes, multiplied: coarser levels have larger ones.
 fn coarseness(dataset: &Value) -> f64 {
-    let transformations = dataset.get("coordinateTransformations").and_then(Value::as_array);
-    let scales = transformations.into_iter().flatten().filter_map(|one| {
-        let nested = one.get("transformations").and_then(Value::as_array);
-        let nested = nested.into_iter().flatten().find_map(|one| numbers(one.get("scale")?));
+    let transformations = list_at(dataset, "coordinateTransformations").iter();
+    let scales = transformations.filter_map(|one| {
+        let mut nested = list_at(one, "transformations").iter();
+        let nested = nested.find_map(|one| numbers(one.get("scale")?));
         one.get("scale").and_then(numbers).or(nested)
     });
     scales.flatten().map(f64::abs).product()
@@ -97,7 +96,7 @@ pub fn with_levels(
     datasets.retain(|dataset| !is_added(dataset)); // an interrupted run may have put some in
     for mut dataset in added.into_iter().filter(is_added) {
         if rank.is_some() {
-            without(&mut dataset, &for_all);
+            take_out(&mut dataset, &for_all);
         }
         let own = coarseness(&dataset);
         let at = datasets.iter().position(|other| coarseness(other) > own);

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::axis::Axis;
-use crate::read_n5::{Sizes, cosem_transform, n5_array_place};
+use crate::read_n5::n5_array_place;
 use crate::values::texts;
 
 /// Axes of a lone array. Lists are in C order, one entry for each axis.
@@ -39,10 +39,7 @@ pub fn read_axes_from_array(
     attributes: &Map<String, Value>,
     is_fortran_order: bool,
 ) -> ArrayAxes {
-    let mut said = n5_array_place(attributes, rank);
-    if !is_fortran_order && attributes.get("transform").and_then(cosem_transform).is_none() {
-        said = turned(said);
-    }
+    let said = n5_array_place(attributes, rank, is_fortran_order);
     let is_usable = |names: &Vec<Option<String>>| {
         names.len() == rank && names.iter().any(|name| is_named(name.as_deref()))
     };
@@ -55,10 +52,7 @@ pub fn read_axes_from_array(
         Some(names) => names.iter().enumerate().map(named).collect(),
         None => Axis::of_rank(rank),
     };
-    let units = said.units.filter(|units| units.len() == rank);
-    for (axis, unit) in axes.iter_mut().zip(units.into_iter().flatten()) {
-        axis.unit = Some(unit).filter(|unit| !unit.is_empty());
-    }
+    said.set_units(&mut axes);
     let (scale, translation) = (said.scale, said.translation);
     ArrayAxes { axes, scale, translation, is_guess: names.is_none() }
 }
@@ -72,15 +66,4 @@ fn named((at, name): (usize, &Option<String>)) -> Axis {
         Some(name) if !name.is_empty() => Axis::of_name(name),
         _ => Axis::of_name(&format!("dim_{at}")),
     }
-}
-
-/// Lists that were read as if the fastest axis were first.
-fn turned(mut sizes: Sizes) -> Sizes {
-    for list in [&mut sizes.scale, &mut sizes.translation].into_iter().flatten() {
-        list.reverse();
-    }
-    for list in [&mut sizes.names, &mut sizes.units].into_iter().flatten() {
-        list.reverse();
-    }
-    sizes
 }

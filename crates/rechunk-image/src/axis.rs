@@ -1,10 +1,7 @@
 //! Axes of an image, and the kind that a name stands for.
 
-use serde::{Deserialize, Serialize};
-
 /// The kind of thing that indices along an axis count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AxisKind {
     /// Places: x, y, z, latitude …
     Space,
@@ -17,14 +14,13 @@ pub enum AxisKind {
 }
 
 /// An axis of an image.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Axis {
     /// Its name, e.g. `x`.
     pub name: String,
     /// The kind of thing that it counts.
     pub kind: AxisKind,
     /// Unit of scale and translation along it, as its document says it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
 }
 
@@ -56,13 +52,7 @@ const SPACE: [&str; 21] = [
 
 impl AxisKind {
     /// The kind that a name stands for, of any case.
-    ///
-    /// ```
-    /// use rechunk_image::AxisKind;
-    /// assert_eq!(AxisKind::of_name("Time"), AxisKind::Time);
-    /// assert_eq!(AxisKind::of_name("wavelength"), AxisKind::Other);
-    /// ```
-    pub fn of_name(name: &str) -> Self {
+    pub(crate) fn of_name(name: &str) -> Self {
         let name = name.to_lowercase();
         let is_in = |names: &[&str]| names.contains(&name.as_str());
         if is_in(&SPACE) {
@@ -83,6 +73,8 @@ impl Axis {
     /// ```
     /// use rechunk_image::{Axis, AxisKind};
     /// assert_eq!(Axis::of_name("z").kind, AxisKind::Space);
+    /// assert_eq!(Axis::of_name("Time").kind, AxisKind::Time);
+    /// assert_eq!(Axis::of_name("wavelength").kind, AxisKind::Other);
     /// ```
     pub fn of_name(name: &str) -> Self {
         Self { name: name.to_owned(), kind: AxisKind::of_name(name), unit: None }

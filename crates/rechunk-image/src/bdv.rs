@@ -133,13 +133,10 @@ pub fn bdv_dataset(image: &Image, n5_path: &str) -> Result<BdvDataset, ImageErro
 }
 
 /// Attributes of the group of a setup, of the factors of each level: x, y, z.
-///
-/// ```
-/// use rechunk_image::bdv_setup_attributes;
-/// let attributes = bdv_setup_attributes(&[[1, 1, 1], [2, 2, 1]], "uint16");
-/// assert_eq!(attributes["downsamplingFactors"][1][0], 2);
-/// ```
-pub fn bdv_setup_attributes(factors_xyz: &[[u64; 3]], data_type: &str) -> Map<String, Value> {
+pub(crate) fn bdv_setup_attributes(
+    factors_xyz: &[[u64; 3]],
+    data_type: &str,
+) -> Map<String, Value> {
     Map::from_iter([
         ("downsamplingFactors".to_owned(), json!(factors_xyz)),
         ("dataType".to_owned(), json!(data_type)),
@@ -147,12 +144,7 @@ pub fn bdv_setup_attributes(factors_xyz: &[[u64; 3]], data_type: &str) -> Map<St
 }
 
 /// Attributes of the group of a timepoint, of the sizes of an element of level 0: x, y, z.
-///
-/// ```
-/// use rechunk_image::bdv_timepoint_attributes;
-/// assert_eq!(bdv_timepoint_attributes([1.0, 1.0, 4.0])["multiScale"], true);
-/// ```
-pub fn bdv_timepoint_attributes(resolution_xyz: [f64; 3]) -> Map<String, Value> {
+pub(crate) fn bdv_timepoint_attributes(resolution_xyz: [f64; 3]) -> Map<String, Value> {
     Map::from_iter([
         ("multiScale".to_owned(), json!(true)),
         ("resolution".to_owned(), json!(resolution_xyz)),
@@ -160,11 +152,6 @@ pub fn bdv_timepoint_attributes(resolution_xyz: [f64; 3]) -> Map<String, Value> 
 }
 
 /// Attributes of the array of a level, beside those of N5: its factors x, y, z.
-///
-/// ```
-/// use rechunk_image::bdv_level_attributes;
-/// assert_eq!(bdv_level_attributes([2, 2, 1])["downsamplingFactors"][2], 1);
-/// ```
-pub fn bdv_level_attributes(factors_xyz: [u64; 3]) -> Map<String, Value> {
+pub(crate) fn bdv_level_attributes(factors_xyz: [u64; 3]) -> Map<String, Value> {
     Map::from_iter([("downsamplingFactors".to_owned(), json!(factors_xyz))])
 }

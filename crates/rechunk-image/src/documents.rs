@@ -15,13 +15,11 @@ pub struct Documents {
     /// Attributes of the image's group. For BigDataViewer that is the group of a setup; with
     /// channels, the same for each of them.
     pub group: Map<String, Value>,
-    /// Attributes of groups between the image's and its levels, by their paths. For
-    /// BigDataViewer, those of `timepoint0` are the same for each time.
-    pub groups: Vec<(String, Map<String, Value>)>,
+    /// Attributes of the group of each time, between the image's and its levels. Only
+    /// BigDataViewer has such groups.
+    pub timepoint: Option<Map<String, Value>>,
     /// Attributes of the array of each level.
     pub levels: Vec<Map<String, Value>>,
-    /// Other files: paths and texts.
-    pub extra_files: Vec<(String, String)>,
 }
 
 fn check_levels(image: &Image) -> Result<(), ImageError> {
@@ -86,28 +84,19 @@ fn check_levels(image: &Image) -> Result<(), ImageError> {
 pub fn documents(image: &Image, dialect: Dialect) -> Result<Documents, ImageError> {
     check_levels(image)?;
     let empty = || vec![Map::new(); image.levels.len()];
-    let (groups, extra_files) = (Vec::new(), Vec::new());
-    Ok(match dialect {
+    let (group, levels) = match dialect {
         Dialect::OmeZarr04 | Dialect::OmeZarr05 | Dialect::OmeZarr06 => {
-            Documents { group: ome_group(image, dialect)?, groups, levels: empty(), extra_files }
+            (ome_group(image, dialect)?, empty())
         }
         Dialect::BdvN5 => {
             let (group, timepoint, levels) = bdv_documents(image)?;
-            let groups = vec![("timepoint0".to_owned(), timepoint)];
-            Documents { group, groups, levels, extra_files }
+            return Ok(Documents { group, timepoint: Some(timepoint), levels });
         }
-        Dialect::N5Viewer => {
-            let (group, levels) = viewer_documents(image);
-            Documents { group, groups, levels, extra_files }
-        }
-        Dialect::GeoZarr => {
-            let (group, levels) = geozarr_documents(image)?;
-            Documents { group, groups, levels, extra_files }
-        }
-        Dialect::Plain => {
-            Documents { group: image.carried.clone(), groups, levels: empty(), extra_files }
-        }
-    })
+        Dialect::N5Viewer => viewer_documents(image),
+        Dialect::GeoZarr => geozarr_documents(image)?,
+        Dialect::Plain => (image.carried.clone(), empty()),
+    };
+    Ok(Documents { group, timepoint: None, levels })
 }
 
 /// Attributes of a group `labels` that holds label images of these names; empty for dialects

@@ -48,25 +48,23 @@ fn check_axes(axes: &[Axis], dialect: Dialect) -> Result<(), ImageError> {
     })
 }
 
-fn axis_values(axes: &[Axis]) -> Vec<Value> {
-    let value = |axis: &Axis| {
-        let mut value = Map::new();
-        value.insert("name".to_owned(), json!(axis.name));
-        let kind = match axis.kind {
-            AxisKind::Space => Some("space"),
-            AxisKind::Time => Some("time"),
-            AxisKind::Channel => Some("channel"),
-            AxisKind::Other => None,
-        };
-        if let Some(kind) = kind {
-            value.insert("type".to_owned(), json!(kind));
-        }
-        if let Some(unit) = axis.unit.as_deref().and_then(long_unit) {
-            value.insert("unit".to_owned(), json!(unit));
-        }
-        Value::Object(value)
+/// An axis as an object.
+pub(crate) fn axis_value(axis: &Axis) -> Value {
+    let mut value = Map::new();
+    value.insert("name".to_owned(), json!(axis.name));
+    let kind = match axis.kind {
+        AxisKind::Space => Some("space"),
+        AxisKind::Time => Some("time"),
+        AxisKind::Channel => Some("channel"),
+        AxisKind::Other => None,
     };
-    axes.iter().map(value).collect()
+    if let Some(kind) = kind {
+        value.insert("type".to_owned(), json!(kind));
+    }
+    if let Some(unit) = axis.unit.as_deref().and_then(long_unit) {
+        value.insert("unit".to_owned(), json!(unit));
+    }
+    Value::Object(value)
 }
 
 /// Scale and translation; the latter is left out at level 0 where it is zero.
@@ -124,7 +122,7 @@ fn multiscale(image: &Image, dialect: Dialect) -> Value {
         value.insert("version".to_owned(), json!(dialect.ome_version()));
     }
     value.insert("name".to_owned(), json!(image.name));
-    let axes = axis_values(&image.axes);
+    let axes: Vec<Value> = image.axes.iter().map(axis_value).collect();
     if dialect == Dialect::OmeZarr06 {
         let system = json!({"name": INTRINSIC, "axes": axes});
         value.insert("coordinateSystems".to_owned(), Value::Array(vec![system]));

@@ -34,10 +34,7 @@ mod values;
 pub use added::with_levels;
 pub use array_axes::{ArrayAxes, read_axes_from_array};
 pub use axis::{Axis, AxisKind};
-pub use bdv::{
-    BdvDataset, BdvSetup, bdv_dataset, bdv_level_attributes, bdv_setup_attributes,
-    bdv_timepoint_attributes,
-};
+pub use bdv::{BdvDataset, BdvSetup, bdv_dataset};
 pub use bdv_xml::{bdv_xml, read_bdv_xml};
 pub use check::{check_image, true_factors};
 pub use dialect::{Container, Dialect};
@@ -46,7 +43,6 @@ pub use error::ImageError;
 pub use found::{FoundImage, FoundLevel};
 pub use image::{Image, Level, level_transform};
 pub use read::read_image;
-pub use read_n5::read_n5_levels;
 pub use upgrade::{Upgraded, upgrade};
 
 #[cfg(test)]

@@ -33,8 +33,18 @@ pub(crate) struct Sizes {
     pub units: Option<Vec<String>>,
 }
 
+impl Sizes {
+    /// Gives axes the units that are said, if there is one for each.
+    pub(crate) fn set_units(&self, axes: &mut [Axis]) {
+        let units = self.units.as_ref().filter(|units| units.len() == axes.len());
+        for (axis, unit) in axes.iter_mut().zip(units.into_iter().flatten()) {
+            axis.unit = Some(unit.clone()).filter(|unit| !unit.is_empty());
+        }
+    }
+}
+
 /// The object `transform` of COSEM, in C order; `None` if it says no scale.
-pub(crate) fn cosem_transform(value: &Value) -> Option<Sizes> {
+fn cosem_transform(value: &Value) -> Option<Sizes> {
     let scale = value.get("scale").and_then(numbers)?;
     let fits = |length: usize| length == scale.len();
     let list = |key: &str| value.get(key).and_then(texts).filter(|list| fits(list.len()));
@@ -42,17 +52,27 @@ pub(crate) fn cosem_transform(value: &Value) -> Option<Sizes> {
     Some(Sizes { translation, names: list("axes"), units: list("units"), scale: Some(scale) })
 }
 
-/// Sizes of elements in attributes of an N5 group or array: `transform` before
-/// `pixelResolution` before `resolution`.
-pub(crate) fn n5_sizes(attributes: &Map<String, Value>) -> Sizes {
+/// A list in C order; N5 says the fastest axis first.
+fn turn<T>(mut list: Vec<T>, is_fortran_order: bool) -> Vec<T> {
+    if is_fortran_order {
+        list.reverse();
+    }
+    list
+}
+
+/// Sizes of elements in attributes of a group or array: `transform` before `pixelResolution`
+/// before `resolution`. Lists but those of `transform` have the fastest axis first if
+/// `is_fortran_order`, as in N5.
+fn n5_sizes(attributes: &Map<String, Value>, is_fortran_order: bool) -> Sizes {
     if let Some(sizes) = attributes.get("transform").and_then(cosem_transform) {
         return sizes;
     }
-    let list = |key: &str| attributes.get(key).and_then(numbers).map(|list| reversed(&list));
-    let words = |key: &str| attributes.get(key).and_then(texts).map(|list| reversed(&list));
+    let list = |key: &str| Some(turn(numbers(attributes.get(key)?)?, is_fortran_order));
+    let words = |key: &str| Some(turn(texts(attributes.get(key)?)?, is_fortran_order));
     let pixel = attributes.get("pixelResolution");
     let dimensions = pixel.and_then(|pixel| pixel.get("dimensions")).and_then(numbers);
-    let scale = dimensions.map(|list| reversed(&list)).or_else(|| list("pixelResolution"));
+    let scale = dimensions.map(|list| turn(list, is_fortran_order));
+    let scale = scale.or_else(|| list("pixelResolution"));
     let scale = scale.or_else(|| list("resolution"));
     let one_unit = pixel.and_then(|pixel| text(pixel.get("unit")));
     let one_unit = one_unit.or_else(|| text(attributes.get("unit")));
@@ -63,16 +83,13 @@ pub(crate) fn n5_sizes(attributes: &Map<String, Value>) -> Sizes {
 }
 
 /// Axes of names and units where they are known, else the usual ones of the rank.
-pub(crate) fn n5_axes(sizes: &Sizes, rank: usize) -> Vec<Axis> {
+fn n5_axes(sizes: &Sizes, rank: usize) -> Vec<Axis> {
     let names = sizes.names.as_ref().filter(|names| names.len() == rank);
     let mut axes = match names {
         Some(names) => names.iter().map(|name| Axis::of_name(name)).collect(),
         None => Axis::of_rank(rank),
     };
-    let units = sizes.units.as_ref().filter(|units| units.len() == rank);
-    for (axis, unit) in axes.iter_mut().zip(units.into_iter().flatten()) {
-        axis.unit = Some(unit.clone()).filter(|unit| !unit.is_empty());
-    }
+    sizes.set_units(&mut axes);
     axes
 }
 
@@ -108,7 +125,7 @@ fn of_factors(
     under: &str,
 ) -> FoundImage {
     let mut found = FoundImage::empty(dialect);
-    let sizes = n5_sizes(attributes);
+    let sizes = n5_sizes(attributes, true);
     let rank = lists.iter().flatten().map(Vec::len).next().unwrap_or(0).min(AXES_MAX);
     found.axes = n5_axes(&sizes, rank);
     for (at, factors) in lists.into_iter().enumerate() {
@@ -171,14 +188,20 @@ pub(crate) fn read_n5(attributes: &Map<String, Value>) -> Option<FoundImage> {
     Some(found.with_base())
 }
 
-/// Scale and translation of an array of its own attributes, which may be a coarser level.
-pub(crate) fn n5_array_place(attributes: &Map<String, Value>, rank: usize) -> Sizes {
-    let mut said = n5_sizes(attributes);
+/// Scale and translation of an array of its own attributes, which may be a coarser level. Lists
+/// are as for [`n5_sizes`].
+pub(crate) fn n5_array_place(
+    attributes: &Map<String, Value>,
+    rank: usize,
+    is_fortran_order: bool,
+) -> Sizes {
+    let mut said = n5_sizes(attributes, is_fortran_order);
     let fits = |list: &Vec<f64>| list.len() == rank;
     said.scale = said.scale.filter(fits);
     said.translation = said.translation.filter(fits);
     let factors = attributes.get("downsamplingFactors").and_then(sizes);
-    let factors = factors.map(|factors| reversed(&factors)).filter(|list| list.len() == rank);
+    let factors = factors.filter(|list| list.len() == rank);
+    let factors = factors.map(|list| turn(list, is_fortran_order));
     // The size of a pixel is that of level 0, everything else is the array's own.
     let is_own = attributes.get("transform").and_then(cosem_transform).is_some()
         || attributes.get("pixelResolution").is_none();
@@ -189,49 +212,4 @@ pub(crate) fn n5_array_place(attributes: &Map<String, Value>, rank: usize) -> Si
         said.translation = Some(translation);
     }
     said
-}
-
-/// The image of N5 arrays that describe themselves: levels in their order, each with its path and
-/// attributes. `None` if no level beside the first says factors or a `transform`.
-///
-/// ```
-/// use rechunk_image::read_n5_levels;
-/// let of = |attributes: serde_json::Value| attributes.as_object().unwrap().clone();
-/// let levels = [
-///     ("s0".to_owned(), of(serde_json::json!({"pixelResolution": [4, 4, 40]}))),
-///     ("s1".to_owned(), of(serde_json::json!({"downsamplingFactors": [2, 2, 1]}))),
-/// ];
-/// let image = read_n5_levels(&levels).unwrap();
-/// assert_eq!(image.levels[1].scale, Some(vec![40.0, 8.0, 8.0]));
-/// ```
-pub fn read_n5_levels(levels: &[(String, Map<String, Value>)]) -> Option<FoundImage> {
-    let factors = |attributes: &Map<String, Value>| {
-        attributes.get("downsamplingFactors").and_then(numbers).map(|list| reversed(&list))
-    };
-    let own =
-        |attributes: &Map<String, Value>| attributes.get("transform").and_then(cosem_transform);
-    let rank_of = |attributes: &Map<String, Value>| {
-        let scale = own(attributes).and_then(|sizes| sizes.scale);
-        scale.or_else(|| factors(attributes)).map(|list| list.len())
-    };
-    let rank = levels.iter().skip(1).find_map(|(_, attributes)| rank_of(attributes))?;
-    let base = n5_sizes(&levels.first()?.1);
-    let mut found = FoundImage::empty(Dialect::N5Viewer);
-    found.axes = n5_axes(&base, rank);
-    for (at, (path, attributes)) in levels.iter().take(LEVELS_MAX).enumerate() {
-        let path = path.clone();
-        let fits = |list: &Vec<f64>| list.len() == rank;
-        let sizes = own(attributes).filter(|sizes| sizes.scale.as_ref().is_some_and(fits));
-        let factors = factors(attributes).or_else(|| (at == 0).then(|| vec![1.0; rank]));
-        let level = if let Some(Sizes { scale, translation, .. }) = sizes {
-            FoundLevel { path, scale, translation }
-        } else if let Some(factors) = factors.filter(fits) {
-            block_level(path, &factors, &base)
-        } else {
-            tell(&mut found.problems, format!("level {path:?} has no factors of {rank} axes"));
-            FoundLevel { path, scale: None, translation: None }
-        };
-        found.levels.push(level);
-    }
-    Some(found.with_base())
 }

@@ -2,23 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::axis::{Axis, AxisKind};
-use crate::documents_ome::{INTRINSIC, named_transformation};
+use crate::axis::Axis;
+use crate::documents_ome::{INTRINSIC, axis_value, named_transformation};
 use crate::read_ome::{Steps, intrinsic, is_between_systems, list_at};
 use crate::values::{path, tell};
 
 type Image = Map<String, Value>;
-
-/// An axis as an object, of one as a name.
-fn axis_object(axis: &Value) -> Value {
-    let Some(name) = axis.as_str() else { return axis.clone() };
-    match AxisKind::of_name(name) {
-        AxisKind::Space => json!({"name": name, "type": "space"}),
-        AxisKind::Time => json!({"name": name, "type": "time"}),
-        AxisKind::Channel => json!({"name": name, "type": "channel"}),
-        AxisKind::Other => json!({"name": name}),
-    }
-}
 
 /// An image of any version up to 0.4 as 0.5 has it.
 pub(crate) fn image_from_04(image: &mut Image, notes: &mut Vec<String>) {
@@ -26,11 +15,13 @@ pub(crate) fn image_from_04(image: &mut Image, notes: &mut Vec<String>) {
     let version = version.as_ref().and_then(Value::as_str);
     if let Some(Value::Array(axes)) = image.get_mut("axes") {
         for axis in axes {
-            *axis = axis_object(axis);
+            if let Some(name) = axis.as_str() {
+                *axis = axis_value(&Axis::of_name(name));
+            }
         }
     } else if matches!(version, Some("0.1" | "0.2")) {
-        let axes = Axis::of_rank(5).into_iter().map(|axis| axis_object(&json!(axis.name)));
-        image.insert("axes".to_owned(), axes.collect());
+        let axes = Axis::of_rank(5);
+        image.insert("axes".to_owned(), axes.iter().map(axis_value).collect());
     } else if !image.contains_key("axes") {
         tell(notes, "an image says no axes, and still says none".to_owned());
     }

@@ -50,8 +50,7 @@ impl Cells {
     /// Cuts a box of `shape` elements; refuses factors that do not belong to it.
     pub(crate) fn new(shape: &[u64], factors: &[u64]) -> Result<Self, ReduceError> {
         if factors.len() != shape.len() {
-            let (given, rank) = (factors.len(), shape.len());
-            return Err(ReduceError::Rank { named: "factors", given, rank });
+            return Err(ReduceError::Rank { given: factors.len(), rank: shape.len() });
         }
         if let Some(axis) = factors.iter().position(|&factor| factor == 0) {
             return Err(ReduceError::Factor { axis });
@@ -162,6 +161,14 @@ impl Cells {
             each(&Block { factor: rest, ..block.part(whole, lanes) });
         }
     }
+}
+
+/// Elements of a box of these lengths; refuses more than can be addressed.
+pub(crate) fn product(lengths: impl Iterator<Item = u64> + Clone) -> Result<usize, ReduceError> {
+    let mut sizes = lengths.clone().map(usize::try_from);
+    let product = sizes.try_fold(1_usize, |product, size| product.checked_mul(size.ok()?));
+    product
+        .ok_or_else(|| ReduceError::TooLarge { shape: format_shape(&lengths.collect::<Vec<_>>()) })
 }
 
 /// Adds an axis, or makes it and the one before it one, if that has the cells of both.

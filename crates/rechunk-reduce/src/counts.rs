@@ -1,8 +1,6 @@
 //! Numbers of elements of cells.
 
-use rechunk_grid::format_shape;
-
-use crate::cells::Cells;
+use crate::cells::{Cells, product};
 use crate::error::ReduceError;
 use crate::kernel::check_length;
 
@@ -10,38 +8,19 @@ use crate::kernel::check_length;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Counts<'a> {
     /// Elements along each axis, for each cell along it, slowest axis first: the product is the
-    /// cell's.
+    /// cell's. For sums of sums, they are elements of the finest level.
     Axes(Vec<Vec<u64>>),
     /// Elements of each cell, in C order: for arrays with missing chunks.
     Each(&'a [u64]),
 }
 
 impl Counts<'_> {
-    /// Counts of a box without missing elements, of `shape` elements and cells of `factors`.
-    ///
-    /// For sums of sums, `shape` is in elements of the finest level, and `factors` are the products
-    /// of the factors of all levels.
-    ///
-    /// ```
-    /// use rechunk_reduce::Counts;
-    /// assert_eq!(Counts::of_box(&[4, 5], &[2, 3]), Counts::Axes(vec![vec![2, 2], vec![3, 2]]));
-    /// ```
-    pub fn of_box(shape: &[u64], factors: &[u64]) -> Self {
-        let axes = shape.iter().zip(factors);
-        Self::Axes(axes.map(|(&extent, &factor)| axis_counts(extent, factor)).collect())
-    }
-
     /// Number of cells.
     pub(crate) fn cells(&self) -> Result<usize, ReduceError> {
-        let axes = match self {
-            Self::Each(counts) => return Ok(counts.len()),
-            Self::Axes(axes) => axes,
-        };
-        let product = axes.iter().try_fold(1_usize, |cells, axis| cells.checked_mul(axis.len()));
-        product.ok_or_else(|| {
-            let shape: Vec<_> = axes.iter().map(|axis| axis.len() as u64).collect();
-            ReduceError::TooLarge { shape: format_shape(&shape) }
-        })
+        match self {
+            Self::Axes(axes) => product(axes.iter().map(|axis| axis.len() as u64)),
+            Self::Each(counts) => Ok(counts.len()),
+        }
     }
 
     /// Calls `each` with the length and the count of runs of cells that have as many elements.
@@ -71,18 +50,6 @@ fn for_runs(axes: &[Vec<u64>], outer: u64, each: &mut impl FnMut(usize, u64)) {
             }
         }
     }
-}
-
-/// Elements of each cell along an axis of `extent` elements: `factor`, of the last cell perhaps
-/// less.
-///
-/// ```
-/// use rechunk_reduce::axis_counts;
-/// assert_eq!(axis_counts(7, 3), [3, 3, 1]);
-/// ```
-pub fn axis_counts(extent: u64, factor: u64) -> Vec<u64> {
-    let factor = factor.max(1);
-    (0..extent.div_ceil(factor)).map(|cell| factor.min(extent - cell * factor)).collect()
 }
 
 /// Adds the counts of the cells of a level for the cells of the next.

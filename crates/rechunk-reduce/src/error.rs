@@ -23,12 +23,10 @@ pub enum ReduceError {
         /// Name of the method.
         method: &'static str,
     },
-    /// Factors, or counts, are given for another number of axes than the box has.
-    #[error("{given} {named} are given for a box of {rank} axes; give one for each axis")]
+    /// Factors are given for another number of axes than the box has.
+    #[error("{given} factors are given for a box of {rank} axes; give one for each axis")]
     Rank {
-        /// Things that are given.
-        named: &'static str,
-        /// Number of them.
+        /// Number of factors.
         given: usize,
         /// Axes of the box.
         rank: usize,

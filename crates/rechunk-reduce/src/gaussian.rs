@@ -1,7 +1,8 @@
 //! Means weighted by a Gaussian, separable along the axes.
 
-use rechunk_grid::{DataType, format_shape};
+use rechunk_grid::DataType;
 
+use crate::cells::product;
 use crate::element::{Element, for_elements};
 use crate::error::ReduceError;
 use crate::item::Item;
@@ -56,13 +57,6 @@ pub fn gaussian(
         }
         Ok(())
     })
-}
-
-fn product(lengths: impl Iterator<Item = u64> + Clone) -> Result<usize, ReduceError> {
-    let mut sizes = lengths.clone().map(usize::try_from);
-    let product = sizes.try_fold(1_usize, |product, size| product.checked_mul(size.ok()?));
-    product
-        .ok_or_else(|| ReduceError::TooLarge { shape: format_shape(&lengths.collect::<Vec<_>>()) })
 }
 
 /// Reduces one axis after the other, the last first: its rows are next to each other.

@@ -34,7 +34,7 @@ mod sums;
 mod taps;
 mod window;
 
-pub use counts::{Counts, axis_counts, fold_counts};
+pub use counts::{Counts, fold_counts};
 pub use error::ReduceError;
 pub use gaussian::gaussian;
 pub use masked::{reduce_masked, sum_cells_masked};

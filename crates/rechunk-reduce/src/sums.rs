@@ -42,6 +42,21 @@ impl SumType {
     }
 }
 
+impl Method {
+    /// Bytes of an element that one pass over levels hands to the next: a sum, or an item of
+    /// `data_type`.
+    ///
+    /// ```
+    /// use rechunk_grid::DataType;
+    /// use rechunk_reduce::Method;
+    /// assert_eq!(Method::Mean.handed_on_bytes(DataType::Uint16), 8);
+    /// assert_eq!(Method::Median.handed_on_bytes(DataType::Uint16), 2);
+    /// ```
+    pub fn handed_on_bytes(self, data_type: DataType) -> u64 {
+        if self.is_summed() { SumType::of(data_type).item_bytes() } else { data_type.item_bytes() }
+    }
+}
+
 /// Refuses a cell of more elements than a sum surely holds.
 pub(crate) fn check_volume(elements: u64, limit: u64) -> Result<(), ReduceError> {
     if elements <= limit { Ok(()) } else { Err(ReduceError::TooManyElements { elements, limit }) }
@@ -65,9 +80,9 @@ pub(crate) fn check_volume(elements: u64, limit: u64) -> Result<(), ReduceError>
 ///
 /// let (mut level_1, mut level_2) = ([0; 3], [0; 2]);
 /// let half_away = Rounding::HalfAway;
-/// let counts = Counts::of_box(&[5], &[2]);
+/// let counts = Counts::Axes(vec![vec![2, 2, 1]]);
 /// round_sums(DataType::Uint8, half_away, &sums, &counts, &[0], &mut level_1)?;
-/// let counts = Counts::of_box(&[5], &[4]);
+/// let counts = Counts::Axes(vec![vec![4, 1]]);
 /// round_sums(DataType::Uint8, half_away, &next, &counts, &[0], &mut level_2)?;
 /// // The mean of the first four is 2.25: from the rounded level 1 it would be 2.5, and 3.
 /// assert_eq!((level_1, level_2), ([2, 3, 7], [2, 7]));
@@ -186,16 +201,8 @@ fn round_elements<T: Element>(
 
 /// The fill element; refuses another number of bytes than one element has.
 pub(crate) fn fill_item<T: Item>(fill: &[u8]) -> Result<T::Bytes, ReduceError> {
-    let expected = size_of::<T::Bytes>();
-    match T::items(fill) {
-        [item] if fill.len() == expected => Ok(*item),
-        _ => Err(ReduceError::Buffer {
-            buffer: "fill value",
-            given: fill.len(),
-            expected,
-            unit: "bytes",
-        }),
-    }
+    check_bytes("fill value", fill.len(), 1, size_of::<T::Bytes>())?;
+    Ok(T::items(fill)[0])
 }
 
 const _: () = assert!(I64_ELEMENTS_MAX == 1 << 31, "docs say so");

@@ -1,7 +1,6 @@
 //! Factors of the levels of a pyramid, as people type them.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +22,12 @@ enum OfLevel {
 pub struct LevelFactors(Vec<OfLevel>);
 
 impl LevelFactors {
+    /// Parses factors, level by level; says what is wrong with them otherwise.
+    pub fn parse(text: &str) -> Result<Self, WordError> {
+        let text = text.trim().trim_end_matches(';');
+        text.split(';').map(OfLevel::parse).collect::<Result<_, _>>().map(Self)
+    }
+
     /// Factors of each level for axes of these names, slowest first. Refuses lists of another
     /// length and names that no axis has.
     pub fn resolve(&self, names: &[String]) -> Result<Vec<Vec<u64>>, WordError> {
@@ -30,66 +35,64 @@ impl LevelFactors {
     }
 }
 
+text_form!(LevelFactors);
+
+/// Writes what [`LevelFactors::parse`] reads.
+impl fmt::Display for LevelFactors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let levels: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        f.write_str(&levels.join(";"))
+    }
+}
+
 impl OfLevel {
+    fn parse(text: &str) -> Result<Self, WordError> {
+        let entries: Vec<&str> = text.split(',').map(str::trim).collect();
+        if !text.contains('=') {
+            let factors = entries.into_iter().map(number).collect::<Result<_, _>>();
+            return factors.map(Self::Positional);
+        }
+        let mut named: Vec<(String, u64)> = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let (name, factor) = entry.split_once('=').ok_or_else(|| {
+                let hint = "name all axes of the level or none";
+                WordError::new(format!("`{entry}` has no name"), Some(hint))
+            })?;
+            let (name, factor) = (name.trim(), number(factor.trim())?);
+            if named.iter().any(|(other, _)| other == name) {
+                let hint = "give each axis of a level one factor";
+                return Err(WordError::new(format!("axis `{name}` is named twice"), Some(hint)));
+            }
+            named.push((name.to_owned(), factor));
+        }
+        Ok(Self::Named(named))
+    }
+
     fn resolve(&self, names: &[String]) -> Result<Vec<u64>, WordError> {
         let rank = names.len();
         match self {
             Self::Positional(factors) if factors.len() == rank => Ok(factors.clone()),
-            Self::Positional(factors) => Err(refused(
-                &format!("`{self}` has {} factors, the image {rank} axes", factors.len()),
-                format!(
-                    "give one for each of {}, or name them: {}=2",
-                    names.join(", "),
-                    last(names)
-                ),
-            )),
+            Self::Positional(factors) => {
+                let last = names.last().map_or("x", String::as_str);
+                let names = names.join(", ");
+                let hint = format!("give one for each of {names}, or name them: {last}=2");
+                let count = factors.len();
+                let message = format!("`{self}` has {count} factors, the image {rank} axes");
+                Err(WordError::new(message, Some(&hint)))
+            }
             Self::Named(named) => {
                 let mut factors = vec![1; rank];
                 for (name, factor) in named {
                     let Some(axis) = names.iter().position(|known| known == name) else {
+                        let message = format!("no axis is named `{name}`");
                         let hint = format!("its axes are {}", names.join(", "));
-                        return Err(refused(&format!("no axis is named `{name}`"), hint));
+                        return Err(WordError::new(message, Some(&hint)));
                     };
                     factors[axis] = *factor;
                 }
                 Ok(factors)
             }
         }
-    }
-}
-
-fn last(names: &[String]) -> &str {
-    names.last().map_or("x", String::as_str)
-}
-
-fn refused(message: &str, hint: String) -> WordError {
-    WordError { message: message.to_owned(), hint: Some(hint), asked: None }
-}
-
-fn number(text: &str) -> Result<u64, WordError> {
-    let factor = text.parse::<u64>().ok().filter(|&factor| factor > 0);
-    factor.ok_or_else(|| {
-        let hint = "one level is 1,2,2 and two are 1,2,2;1,4,4: factors are against level 0";
-        refused(&format!("`{text}` is no factor, which is a number from 1 on"), hint.to_owned())
-    })
-}
-
-impl FromStr for OfLevel {
-    type Err = WordError;
-
-    fn from_str(text: &str) -> Result<Self, WordError> {
-        let entries: Vec<&str> = text.split(',').map(str::trim).collect();
-        if entries.iter().any(|entry| entry.contains('=')) {
-            let named = entries.iter().map(|entry| {
-                let (name, factor) = entry.split_once('=').ok_or_else(|| {
-                    let hint = "name all axes of the level or none".to_owned();
-                    refused(&format!("`{entry}` has no name"), hint)
-                })?;
-                Ok((name.trim().to_owned(), number(factor.trim())?))
-            });
-            return Ok(Self::Named(named.collect::<Result<_, WordError>>()?));
-        }
-        Ok(Self::Positional(entries.into_iter().map(number).collect::<Result<_, _>>()?))
     }
 }
 
@@ -105,34 +108,12 @@ impl fmt::Display for OfLevel {
     }
 }
 
-impl FromStr for LevelFactors {
-    type Err = WordError;
-
-    fn from_str(text: &str) -> Result<Self, WordError> {
-        let text = text.trim().trim_end_matches(';');
-        text.split(';').map(str::parse).collect::<Result<_, _>>().map(Self)
-    }
-}
-
-impl fmt::Display for LevelFactors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let levels: Vec<String> = self.0.iter().map(ToString::to_string).collect();
-        f.write_str(&levels.join(";"))
-    }
-}
-
-impl TryFrom<String> for LevelFactors {
-    type Error = WordError;
-
-    fn try_from(text: String) -> Result<Self, WordError> {
-        text.parse()
-    }
-}
-
-impl From<LevelFactors> for String {
-    fn from(factors: LevelFactors) -> Self {
-        factors.to_string()
-    }
+fn number(text: &str) -> Result<u64, WordError> {
+    let factor = text.parse::<u64>().ok().filter(|&factor| factor > 0);
+    factor.ok_or_else(|| {
+        let hint = "one level is 1,2,2 and two are 1,2,2;1,4,4: factors are against level 0";
+        WordError::new(format!("`{text}` is no factor, which is a number from 1 on"), Some(hint))
+    })
 }
 
 #[cfg(test)]
@@ -162,6 +143,8 @@ mod tests {
             ("2,-1", "`-1`"),
             ("1.5", "`1.5`"),
             ("x=2,3", "`3` has no name"),
+            ("y=2,y=4", "axis `y` is named twice"),
+            ("x=2; x=4,y=2, x =4", "axis `x` is named twice"),
             ("18446744073709551616", "no factor"),
         ] {
             let error = text.parse::<LevelFactors>().unwrap_err();

@@ -32,9 +32,17 @@ fn groups_are_those_of_pybdv() {
     let setup = json!({"dataType": "uint16", "downsamplingFactors": [[1, 1, 1], [2, 2, 2]]});
     assert_eq!(json!(documents.group), setup);
     let timepoint = json!({"multiScale": true, "resolution": [1.0, 1.0, 4.0]});
-    assert_eq!(documents.groups[0].0, "timepoint0");
-    assert_eq!(json!(documents.groups[0].1), timepoint);
+    assert_eq!(json!(documents.timepoint), timepoint);
     assert_eq!(json!(documents.levels[1]), json!({"downsamplingFactors": [2, 2, 2]}));
+}
+
+#[test]
+fn factors_of_groups_are_said_x_first() {
+    let base: (&[f64], &[f64]) = (&[4.0, 1.0, 1.0], &[0.0; 3]);
+    let image = image_of(&["z", "y", "x"], &[5, 6, 7], base, &[&[1, 1, 1], &[1, 2, 2]]);
+    let documents = documents(&image, Dialect::BdvN5).unwrap();
+    assert_eq!(documents.group["downsamplingFactors"][1], json!([2, 2, 1]));
+    assert_eq!(json!(documents.levels[1]), json!({"downsamplingFactors": [2, 2, 1]}));
 }
 
 #[test]

@@ -4,8 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Dialect, check_image, read_axes_from_array, read_bdv_xml, read_image, read_n5_levels,
-    true_factors, upgrade,
+    Dialect, check_image, read_axes_from_array, read_bdv_xml, read_image, true_factors, upgrade,
 };
 
 /// Keys that are looked at.
@@ -111,8 +110,6 @@ fn look_at(attributes: &Map<String, Value>, shapes: &[Vec<u64>]) {
     for dialect in Dialect::ALL {
         let _ = upgrade(attributes, dialect);
     }
-    let levels = [("s0".to_owned(), attributes.clone()), ("s1".to_owned(), attributes.clone())];
-    let _ = read_n5_levels(&levels);
     for rank in 0..7 {
         let found = read_axes_from_array(rank, None, attributes, rank % 2 == 0);
         assert_eq!(found.axes.len(), rank);

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::object;
-use crate::{Axis, AxisKind, Dialect, read_axes_from_array, read_image, read_n5_levels};
+use crate::{Axis, AxisKind, Dialect, read_axes_from_array, read_image};
 
 #[test]
 fn an_image_of_ome_zarr_py_is_read() {
@@ -215,23 +215,4 @@ fn lists_of_n5_are_turned_and_those_of_cosem_are_not() {
     let found = read_axes_from_array(3, None, object(&coarse), true);
     assert_eq!(found.scale, Some(vec![40.0, 8.0, 8.0]));
     assert_eq!(found.translation, Some(vec![0.0, 2.0, 2.0]));
-}
-
-#[test]
-fn arrays_of_n5_say_their_own_factors() {
-    let of = |attributes: serde_json::Value| attributes.as_object().unwrap().clone();
-    let pixel = json!({"dimensions": [0.1, 0.1, 0.5], "unit": "um"});
-    let levels = [
-        ("s0".to_owned(), of(json!({"pixelResolution": pixel}))),
-        ("s1".to_owned(), of(json!({"pixelResolution": pixel, "downsamplingFactors": [2, 2, 1]}))),
-        ("s2".to_owned(), of(json!({"downsamplingFactors": [4, 4]}))),
-    ];
-    let image = read_n5_levels(&levels).unwrap();
-    assert_eq!(image.axes[2].unit.as_deref(), Some("um"));
-    assert_eq!(image.base_scale, Some(vec![0.5, 0.1, 0.1]));
-    assert_eq!(image.levels[1].scale, Some(vec![0.5, 0.2, 0.2]));
-    assert_eq!(image.levels[1].translation, Some(vec![0.0, 0.05, 0.05]));
-    assert_eq!(image.levels[2].scale, None);
-    assert_eq!(image.problems.len(), 1);
-    assert_eq!(read_n5_levels(&levels[..1]), None);
 }

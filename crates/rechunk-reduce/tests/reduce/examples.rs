@@ -176,6 +176,20 @@ fn an_empty_box_has_no_cells_and_a_scalar_has_one() {
 }
 
 #[test]
+fn means_hand_on_sums_and_other_methods_items() {
+    for (data_type, sum_bytes) in
+        [(DataType::Bool, 8), (DataType::Uint16, 8), (DataType::Int64, 16), (DataType::Float32, 8)]
+    {
+        for method in Method::ALL {
+            let bytes = if method == Method::Mean { sum_bytes } else { data_type.item_bytes() };
+            assert_eq!(method.handed_on_bytes(data_type), bytes, "{} {data_type}", method.name());
+        }
+    }
+    let structured = DataType::Structured { bytes: 12 };
+    assert_eq!(Method::Stride.handed_on_bytes(structured), 12);
+}
+
+#[test]
 fn sums_have_types() {
     for (data_type, sum_type, bytes) in [
         (DataType::Bool, SumType::I64, 8),
