@@ -44,10 +44,8 @@ fn asked(
         None => apply_request::operation(options)?,
     };
     let request = apply_request::apply(sources, target, operation, options)?;
-    let running = request::running(options)?;
-    let is_dry = options.flag("dry_run")?;
-    let stores = request::opener(request::stores(options)?, request.planning.concurrency);
-    options.end()?;
+    let concurrency = request.planning.concurrency;
+    let (running, is_dry, stores) = request::run_options(options, concurrency)?;
     Ok(Asked { request, running, stores, is_dry, is_function })
 }
 

@@ -3,11 +3,10 @@
 use rechunk::{
     ApplyRequest, CommandSpec, CopyRequest, Error, Expand, FileFormat, Format, LengthUnit,
     LevelRequest, MissingChunks, Mode, OperationRequest, PhysicalRegion, Returns, Round,
-    WriteEmpty,
 };
 
 use crate::options::{Options, wrong};
-use crate::request::{FORMATS, open_options, planning};
+use crate::request::{FORMATS, array_options, planning, refuse_plan_options};
 
 /// The apply of `operation` to sources of one shape; `target` is empty for a statistic.
 pub(crate) fn apply(
@@ -29,21 +28,9 @@ pub(crate) fn apply(
         return Err(wrong("target", "there is none", Some("name an array to be written")));
     }
     let mut request = CopyRequest::new(first, target);
-    request.chunks = options.parsed("chunks")?.unwrap_or(request.chunks);
-    request.shards = options.parsed("shards")?;
+    array_options(&mut request, options)?;
     request.format = options.choice("format", Format::from_name, FORMATS)?;
-    request.codec = options.parsed("codec")?;
-    request.cast = options.parsed("cast")?;
-    request.write_empty = options
-        .choice("write_empty", WriteEmpty::from_name, "auto, always, never")?
-        .unwrap_or_default();
-    let open = open_options(options)?;
-    (request.axes, request.raw, request.source_format) = (open.axes, open.raw, open.source_format);
-    for name in ["strategy", "intermediate", "box_bytes"] {
-        if options.text(name).is_some() {
-            return Err(wrong(name, "it is of copies: an apply has a plan of its own", None));
-        }
-    }
+    refuse_plan_options(options, &["strategy", "intermediate", "box_bytes"], "an apply")?;
     request.planning = planning(options)?;
     request.temp = options.text("temp");
     let work = options.parsed("work")?;

@@ -15,7 +15,7 @@ use crate::options::Options;
 use crate::progress::Progress;
 use crate::request;
 use crate::values::to_python;
-use crate::waiting::{observer, read, wait};
+use crate::waiting::{observer, read, run, wait};
 
 /// A planned copy of an array or of a group.
 #[pyclass(frozen, module = "rechunk._rechunk")]
@@ -232,13 +232,7 @@ impl Job {
         let cancel = Cancel::token(cancel);
         let (copy, running, _) = self.begin_run(py, options, &cancel, true)?;
         let progress = progress.map(Progress::new);
-        let told = (freeing(observer(progress.as_ref())), cancel.clone());
-        let done = wait(py, &cancel, progress.as_ref(), move || async move {
-            let mut copy = copy;
-            copy.check_target(running).await?;
-            Box::pin(copy.run(running, told.0, told.1)).await
-        })?;
-        to_python(py, &done)
+        to_python(py, &run(py, copy, running, progress.as_ref(), &cancel)?)
     }
 
     /// Opens the target to parts.

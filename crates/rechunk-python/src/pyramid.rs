@@ -4,13 +4,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rechunk::{CopyRequest, Error, Running, Selection, Stores};
 
-use crate::allocator::freeing;
 use crate::cancel::Cancel;
 use crate::errors::raised;
 use crate::options::Options;
 use crate::progress::Progress;
 use crate::values::to_python;
-use crate::waiting::{observer, read, wait};
+use crate::waiting::{read, run};
 use crate::{pyramid_request, request};
 
 /// A pyramid that was asked for.
@@ -23,10 +22,8 @@ struct Asked {
 
 fn asked(source: &str, target: &str, options: &mut Options) -> Result<Asked, Error> {
     let request = pyramid_request::pyramid(source, target, options)?;
-    let running = request::running(options)?;
-    let is_dry = options.flag("dry_run")?;
-    let stores = request::opener(request::stores(options)?, request.planning.concurrency);
-    options.end()?;
+    let concurrency = request.planning.concurrency;
+    let (running, is_dry, stores) = request::run_options(options, concurrency)?;
     Ok(Asked { request, running, stores, is_dry })
 }
 
@@ -44,17 +41,12 @@ pub(crate) fn pyramid(
     let asked = asked(source, target, &mut Options::of(options)?);
     let Asked { request, running, stores, is_dry } = asked.map_err(|error| raised(py, &error))?;
     let cancel = Cancel::token(cancel);
-    let mut prepared = read(py, &cancel, "planning", move || async move {
+    let prepared = read(py, &cancel, "planning", move || async move {
         Box::pin(rechunk::prepare(request, Selection::default(), &stores)).await
     })?;
     if is_dry {
         return to_python(py, &prepared.plan_report());
     }
     let progress = progress.map(Progress::new);
-    let told = (freeing(observer(progress.as_ref())), cancel.clone());
-    let done = wait(py, &cancel, progress.as_ref(), move || async move {
-        prepared.check_target(running).await?;
-        Box::pin(prepared.run(running, told.0, told.1)).await
-    })?;
-    to_python(py, &done)
+    to_python(py, &run(py, prepared, running, progress.as_ref(), &cancel)?)
 }

@@ -2,11 +2,11 @@
 
 use rechunk::{
     CopyRequest, Dialect, Error, Format, LevelFactors, LevelSize, LevelsFrom, LevelsRequest,
-    MissingCells, PyramidRequest, ReduceMethod, Rounding, WriteEmpty,
+    MissingCells, PyramidRequest, ReduceMethod, Rounding,
 };
 
 use crate::options::{Options, given_to, wrong};
-use crate::request::{open_options, planning, separator};
+use crate::request::{array_options, planning, refuse_plan_options, separator};
 
 const FORMATS: [&str; 3] = ["zarr3", "zarr2", "n5"];
 const METHODS: &str = "mean, mode, median, min, max, stride, gaussian";
@@ -24,27 +24,16 @@ pub(crate) fn pyramid(
     }
     let mut request = CopyRequest::new(source, target);
     request.pyramid = Some(Box::new(settings(options)?));
+    array_options(&mut request, options)?;
     request.chunk_bytes = options.bytes("chunk_bytes")?.unwrap_or(request.chunk_bytes);
-    request.chunks = options.parsed("chunks")?.unwrap_or(request.chunks);
-    request.shards = options.parsed("shards")?;
     // Those that have groups.
     let format = |name: &str| Format::from_name(name).filter(|_| FORMATS.contains(&name));
     request.format = options.choice("format", format, &FORMATS.join(", "))?;
-    request.codec = options.parsed("codec")?;
     request.select = options.parsed("select")?;
-    request.cast = options.parsed("cast")?;
     request.separator = separator(options)?;
     request.n5_version = options.text("n5_version");
-    request.write_empty = options
-        .choice("write_empty", WriteEmpty::from_name, "auto, always, never")?
-        .unwrap_or_default();
-    let open = open_options(options)?;
-    (request.axes, request.raw, request.source_format) = (open.axes, open.raw, open.source_format);
-    for name in ["strategy", "intermediate", "box_bytes", "workers"] {
-        if options.text(name).is_some() {
-            return Err(wrong(name, "it is of copies: a pyramid has a plan of its own", None));
-        }
-    }
+    let of_copies = ["strategy", "intermediate", "box_bytes", "workers"];
+    refuse_plan_options(options, &of_copies, "a pyramid")?;
     request.planning = planning(options)?;
     request.temp = options.text("temp");
     Ok(request)

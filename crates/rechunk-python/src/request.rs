@@ -17,27 +17,35 @@ pub(crate) fn copy(
     options: &mut Options,
 ) -> Result<(CopyRequest, Selection), Error> {
     let mut request = CopyRequest::new(source, target);
+    array_options(&mut request, options)?;
     request.keep_extent = options.flag("keep_extent")?;
     request.chunk_bytes = options.bytes("chunk_bytes")?.unwrap_or(request.chunk_bytes);
     request.format = options.choice("format", Format::from_name, FORMATS)?;
-    let open = open_options(options)?;
-    (request.axes, request.raw, request.source_format) = (open.axes, open.raw, open.source_format);
     request.separator = separator(options)?;
     request.n5_version = options.text("n5_version");
-    request.write_empty = options
-        .choice("write_empty", WriteEmpty::from_name, "auto, always, never")?
-        .unwrap_or_default();
     request.max_missing = options.parsed("max_missing")?;
     request.planning = planning(options)?;
     request.temp = options.text("temp");
-    request.chunks = options.parsed("chunks")?.unwrap_or(request.chunks);
-    request.shards = options.parsed("shards")?;
     request.select = options.parsed("select")?;
-    request.cast = options.parsed("cast")?;
     request.placement = placement(options)?;
     request.trust = patterns("trust", options)?;
-    request.codec = options.parsed("codec")?;
     Ok((request, selection(options)?))
+}
+
+/// Takes options of arrays that all jobs have: how to open the source, how to make the target.
+pub(crate) fn array_options(request: &mut CopyRequest, options: &mut Options) -> Result<(), Error> {
+    if let Some(chunks) = options.parsed("chunks")? {
+        request.chunks = chunks;
+    }
+    request.shards = options.parsed("shards")?;
+    request.codec = options.parsed("codec")?;
+    request.cast = options.parsed("cast")?;
+    request.write_empty = options
+        .choice("write_empty", WriteEmpty::from_name, "auto, always, never")?
+        .unwrap_or_default();
+    let open = open_options(options)?;
+    (request.axes, request.raw, request.source_format) = (open.axes, open.raw, open.source_format);
+    Ok(())
 }
 
 /// Sign between the numbers in the names of chunks.
@@ -63,6 +71,21 @@ pub(crate) fn planning(options: &mut Options) -> Result<Planning, Error> {
     let profile = options.text("profile");
     planning.profile = profile.as_deref().map(ProfileFile::read).transpose()?;
     Ok(planning)
+}
+
+/// Refuses `names`, which are options of copies, in `job`: "an apply".
+pub(crate) fn refuse_plan_options(
+    options: &mut Options,
+    names: &[&'static str],
+    job: &str,
+) -> Result<(), Error> {
+    for name in names {
+        if options.text(name).is_some() {
+            let text = format!("it is of copies: {job} has a plan of its own");
+            return Err(wrong(name, &text, None));
+        }
+    }
+    Ok(())
 }
 
 /// Options of planning that a comparison has, too.
@@ -157,6 +180,18 @@ pub(crate) fn running(options: &mut Options) -> Result<Running, Error> {
     running.keep_temp = options.flag("keep_temp")?;
     running.durable = !options.flag("no_fsync")?;
     Ok(running)
+}
+
+/// Takes all options that are left: how to run, whether to plan only, and the stores.
+pub(crate) fn run_options(
+    options: &mut Options,
+    concurrency: Option<u32>,
+) -> Result<(Running, bool, Stores), Error> {
+    let running = running(options)?;
+    let is_dry = options.flag("dry_run")?;
+    let stores = opener(stores(options)?, concurrency);
+    options.end()?;
+    Ok((running, is_dry, stores))
 }
 
 /// Options of stores, taken.

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
-use rechunk::{CancellationToken, Error};
+use rechunk::{CancellationToken, CopyReport, Error, Prepared, Running};
 
+use crate::allocator::freeing;
 use crate::errors::raised;
 use crate::progress::Progress;
 use crate::runtime;
@@ -108,6 +109,21 @@ where
             done = work() => done,
             () = stop.cancelled() => Err(Error::Interrupted { doing: doing.to_owned() }),
         }
+    })
+}
+
+/// Runs a prepared job like [`wait`]; its report.
+pub(crate) fn run(
+    py: Python<'_>,
+    mut prepared: Prepared,
+    running: Running,
+    progress: Option<&Progress>,
+    cancel: &CancellationToken,
+) -> PyResult<CopyReport> {
+    let told = (freeing(observer(progress)), cancel.clone());
+    wait(py, cancel, progress, move || async move {
+        prepared.check_target(running).await?;
+        Box::pin(prepared.run(running, told.0, told.1)).await
     })
 }
 

@@ -48,39 +48,49 @@ class OpenKeywords(StoreKeywords, total=False):
     raw_offset: Size | None
 
 
-class PlanKeywords(OpenKeywords, total=False):
-    """What the target shall be, and what decides the plan."""
+class ResultKeywords(TypedDict, total=False):
+    """What the target shall be."""
 
     chunks: Shape | None
     shards: Shape | None
-    keep_extent: bool
-    chunk_bytes: Size | None
     format: str | None
     codec: str | Mapping[str, Any] | Sequence[Any] | None
-    select: Region | None
     cast: str | None
+    write_empty: str | None
+
+
+class ResourceKeywords(TypedDict, total=False):
+    """What a job may use, and how fast that is."""
+
+    max_mem: Size | None
+    threads: int | None
+    concurrency: int | None
+    profile: FilePath | None
+    source_profile: str | None
+    temp_profile: str | None
+    target_profile: str | None
+
+
+class PlanKeywords(OpenKeywords, ResultKeywords, ResourceKeywords, total=False):
+    """What the target shall be, and what decides the plan."""
+
+    keep_extent: bool
+    chunk_bytes: Size | None
+    select: Region | None
     separator: str | None
     append: str | int | None
     region: Region | None
     trust: Texts | None
     n5_version: str | None
-    write_empty: str | None
     max_missing: str | int | None
     include: Texts | None
     exclude: Texts | None
     var: Texts | Mapping[str, str | Mapping[str, Any]] | None
     coords: str | None
     no_others: bool
-    max_mem: Size | None
     strategy: str | None
     intermediate: str | None
-    threads: int | None
-    concurrency: int | None
     box_bytes: Size | None
-    profile: FilePath | None
-    source_profile: str | None
-    temp_profile: str | None
-    target_profile: str | None
     workers: int | None
     temp: FilePath | None
     verify: bool
@@ -119,7 +129,7 @@ Level = Union[str, Mapping[str, Any]]
 """A level of work chunks: `{"work": (64, 512, 512), "blend": (0, 16, 16)}`, also `crop` and `mode`."""
 
 
-class ApplyKeywords(OpenKeywords, total=False):
+class ApplyKeywords(OpenKeywords, ResultKeywords, ResourceKeywords, RunKeywords, total=False):
     """All that `apply` takes beside sources, target, operation and work chunk."""
 
     crop: Shape | None
@@ -146,26 +156,7 @@ class ApplyKeywords(OpenKeywords, total=False):
     scratch: Size | None
     jobs: int | None
     returns: str | None
-    chunks: Shape | None
-    shards: Shape | None
-    format: str | None
-    codec: str | Mapping[str, Any] | Sequence[Any] | None
-    cast: str | None
-    write_empty: str | None
-    max_mem: Size | None
-    threads: int | None
-    concurrency: int | None
-    profile: FilePath | None
-    source_profile: str | None
-    temp_profile: str | None
-    target_profile: str | None
-    temp: FilePath | None
     update: bool
-    verify: bool
-    overwrite: bool
-    resume: bool
-    keep_temp: bool
-    no_fsync: bool
     dry_run: bool
 
 
@@ -173,30 +164,11 @@ Factors = Union[str, Mapping[str, int], Sequence[Union[str, int, Sequence[int], 
 """Factors of each level against level 0: `[(1, 2, 2), (1, 4, 4)]`, or `[{"y": 2, "x": 2}]` by name."""
 
 
-class PyramidKeywords(OpenKeywords, total=False):
+class PyramidKeywords(OpenKeywords, ResultKeywords, ResourceKeywords, RunKeywords, total=False):
     """All that `pyramid` takes beside the levels, and how they are made."""
 
-    chunks: Shape | None
-    shards: Shape | None
     chunk_bytes: Size | None
-    format: str | None
-    codec: str | Mapping[str, Any] | Sequence[Any] | None
     select: Region | None
-    cast: str | None
     separator: str | None
     n5_version: str | None
-    write_empty: str | None
-    max_mem: Size | None
-    threads: int | None
-    concurrency: int | None
-    profile: FilePath | None
-    source_profile: str | None
-    temp_profile: str | None
-    target_profile: str | None
-    temp: FilePath | None
-    verify: bool
-    overwrite: bool
-    resume: bool
-    keep_temp: bool
-    no_fsync: bool
     dry_run: bool
