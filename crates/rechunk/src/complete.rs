@@ -42,8 +42,8 @@ pub(crate) async fn holds(store: &Store, documents: &[(String, Vec<u8>)]) -> Res
 }
 
 /// True if the array at `target` is the one that `job` writes. An error if it looks like that one,
-/// and holds other elements or those of another state of the source, unless all of it is to be
-/// verified (`is_verified`).
+/// and holds other elements or those of another state of the source, unless it is a copy and all of
+/// it is to be verified (`is_verified`).
 pub(crate) async fn is_result_of(
     job: &Job,
     target: &Store,
@@ -60,11 +60,8 @@ pub(crate) async fn is_result_of(
     if !is_file_like(&job.target, &opened.metadata) {
         return Ok(false);
     }
-    if is_verified {
+    if is_verified && job.is_copy() {
         return Ok(true);
-    }
-    if job.applied.is_some() || job.pyramid.is_some() {
-        return check_written(job, target).await.map(|()| true);
     }
     check_elements_of(job, target, opened, SAMPLES, cancel).await.map(|()| true)
 }
@@ -88,7 +85,7 @@ async fn check_elements_of(
     cancel: &CancellationToken,
 ) -> Result<(), Error> {
     check_written(job, target).await?;
-    if job.pyramid.is_some() {
+    if !job.is_copy() {
         return Ok(()); // its elements are none of the source
     }
     let opened = if job.source.is_carried { opened.as_stored()? } else { opened };

@@ -1,4 +1,4 @@
-//! The OME-Zarr image that an array is a level of, as a group above it describes it.
+//! The groups above an array, and the OME-Zarr image that one of them describes it as a level of.
 
 use rechunk_format::json::text;
 use rechunk_store::{Role, Store};
@@ -7,8 +7,71 @@ use serde_json::{Map, Value};
 use crate::Error;
 use crate::formats::Documents;
 
-/// Most levels above an array that are looked at: writers put levels one or two groups down.
-const LEVELS_MAX: usize = 3;
+/// Most groups above an array that are looked at: writers put levels one or two groups down.
+const GROUPS_MAX: usize = 3;
+
+/// A directory above an array: a group, if its documents say so.
+pub(crate) struct Above {
+    pub location: String,
+    /// The store there.
+    pub place: Store,
+    pub documents: Documents,
+    /// Path of the array in it.
+    pub path: String,
+}
+
+/// Climbs from an array to what is above it.
+pub(crate) struct Climb<'a> {
+    /// Location of the array.
+    of: &'a str,
+    /// Location, store and path of the array of the place that was reached.
+    location: String,
+    place: Store,
+    path: String,
+    /// Number of groups that may still be looked at.
+    left: usize,
+}
+
+impl<'a> Climb<'a> {
+    /// Begins at the array at `location`, whose store is `store`.
+    pub(crate) fn from(location: &'a str, store: &Store) -> Self {
+        Self {
+            of: location,
+            location: location.to_owned(),
+            place: store.with_role(Role::Control),
+            path: String::new(),
+            left: GROUPS_MAX,
+        }
+    }
+
+    /// The next place above; `None` where there is none that is looked at.
+    pub(crate) async fn next(&mut self) -> Result<Option<Above>, Error> {
+        let failed = |source| Error::source_store(self.of, source);
+        let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
+        let Some((place, name)) = self.place.parent().map_err(failed)? else { return Ok(None) };
+        let documents = match Documents::fetch(&place).await {
+            Ok(documents) => documents,
+            // Whoever may not look there has no image there.
+            Err(error) if error.is_permission_denied() => return Ok(None),
+            Err(source) => return Err(failed(source)),
+        };
+        let location = location_above(&self.location, &place, &name);
+        let path = if self.path.is_empty() { name } else { format!("{name}/{}", self.path) };
+        (self.location, self.place, self.path) = (location.clone(), place.clone(), path.clone());
+        self.left = left;
+        Ok(Some(Above { location, place, documents, path }))
+    }
+}
+
+/// Location above `location`, in its own words where these name what lies below; else where `place`
+/// is.
+fn location_above(location: &str, place: &Store, name: &str) -> String {
+    let is_remote = place.local_root().is_none();
+    match location.trim_end_matches('/').rsplit_once('/') {
+        Some((above, last)) if !above.is_empty() && (is_remote || last == name) => above.to_owned(),
+        _ => place.label().to_owned(),
+    }
+}
 
 /// A level of an image.
 pub(crate) struct ImageLevel<'a> {
@@ -49,24 +112,14 @@ pub(crate) async fn look_above<T>(
     store: &Store,
     read: impl Fn(&ImageLevel<'_>) -> Option<T>,
 ) -> Result<Option<T>, Error> {
-    let (mut place, mut path) = (store.with_role(Role::Control), String::new());
-    for _ in 0..LEVELS_MAX {
-        let parent = place.parent().map_err(|source| Error::source_store(location, source))?;
-        let Some((group, name)) = parent else { break };
-        path = if path.is_empty() { name } else { format!("{name}/{path}") };
-        let documents = match Documents::fetch(&group).await {
-            Ok(documents) => documents,
-            // Whoever may not look there has no image there.
-            Err(error) if error.is_permission_denied() => break,
-            Err(source) => return Err(Error::source_store(location, source)),
-        };
+    let mut climb = Climb::from(location, store);
+    while let Some(Above { documents, path, .. }) = climb.next().await? {
         // A group that cannot be read says nothing.
         let attributes = documents.group().map(|group| group.attributes).unwrap_or_default();
         let mut levels = image_levels(&attributes).into_iter().filter(|level| level.path == path);
         if let Some(found) = levels.find_map(|level| read(&level)) {
             return Ok(Some(found));
         }
-        place = group;
     }
     Ok(None)
 }

@@ -16,11 +16,12 @@ use crate::carried::Carried;
 use crate::formats::Metadata;
 use crate::growth::{self, Begun, Change, Growth, Trust};
 use crate::gzip_file::unpacked_name;
+use crate::is_copy::is_copy;
 use crate::open::OpenArray;
 use crate::pyramid::PyramidJob;
 use crate::report::Report;
 use crate::request::CopyRequest;
-use crate::sample::{Sampled, sample};
+use crate::sample::{Sample, Sampled, sample};
 use crate::specified::Specified;
 
 /// A planned copy.
@@ -112,6 +113,11 @@ impl Job {
         })
     }
 
+    /// Its target holds the elements of its source: nothing is applied, and no levels are made.
+    pub(crate) fn is_copy(&self) -> bool {
+        is_copy(&self.planned.plan)
+    }
+
     /// The target is one file that is compressed as a whole.
     pub(crate) fn is_packed(&self) -> bool {
         self.target.file_name().is_some() && unpacked_name(&self.request.target).is_some()
@@ -166,16 +172,21 @@ impl Job {
         Ok(job)
     }
 
+    /// Looks at a few objects of the source, and plans.
     pub(crate) async fn plan_target(specified: Specified) -> Result<Self, Error> {
         let (request, source) = (&specified.request, &specified.source);
         let is_small = |bytes: u64| bytes <= SMALL_MEMBER_BYTES;
         let is_sparing = request.is_member && source.spec().decoded_bytes().is_some_and(is_small);
-        #[expect(clippy::disallowed_methods, reason = "a source that is written later is refused")]
-        let planned_at = SystemTime::now();
-        let mut sample = sample(source, is_sparing).await?;
-        let asked_in_vain =
-            if sample.found.is_empty() { std::mem::take(&mut sample.missing) } else { Vec::new() };
-        let sampled = Sampled { ratio: sample.ratio, found: sample.found };
+        let sample = sample(source, is_sparing).await?;
+        Self::plan_sampled(specified, sample)
+    }
+
+    /// Plans with what was found of the source.
+    pub(crate) fn plan_sampled(specified: Specified, sample: Sample) -> Result<Self, Error> {
+        let (request, source) = (&specified.request, &specified.source);
+        let Sample { ratio, found, missing, begun_at: planned_at } = sample;
+        let asked_in_vain = if found.is_empty() { missing } else { Vec::new() };
+        let sampled = Sampled { ratio, found };
         let plan_request = specified.plan_request(sampled.ratio)?;
         if let Some(applied) = &specified.applied {
             let target = specified.target_layout.as_ref();

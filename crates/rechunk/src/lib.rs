@@ -117,6 +117,7 @@ mod image_above;
 mod image_info;
 mod info;
 mod intermediate;
+mod is_copy;
 mod job;
 mod large_document;
 mod may_start;

@@ -15,3 +15,8 @@ pub(crate) fn member_location(root: &str, path: &str) -> String {
     };
     format!("{}/{path}", root.trim_end_matches('/'))
 }
+
+/// Paths of the groups between a root and the node at `path`, the outermost first.
+pub(crate) fn paths_above(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').map(|(end, _)| &path[..end])
+}

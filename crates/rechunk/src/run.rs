@@ -86,10 +86,8 @@ impl Job {
         {
             return Ok(Begun::complete(self, report));
         }
-        if running.verify && self.applied.is_none() {
-            let planning = &self.request.planning;
-            let fits = verify::check_fits(&self.source, self.target_layout.as_ref(), planning);
-            Box::pin(fits).await?;
+        if running.verify {
+            Box::pin(self.check_verifiable()).await?;
         }
         Box::pin(self.check_missing()).await?;
         let place = Box::pin(Place::prepare(&mut self, running)).await?;
@@ -219,7 +217,17 @@ impl Job {
         report
     }
 
-    /// Verifies what an earlier run has written, if that is asked for.
+    /// Refuses a copy that cannot be compared with its source within the budget. To be asked before
+    /// a run that is to verify: a refusal must not come after the work.
+    pub(crate) async fn check_verifiable(&self) -> Result<(), Error> {
+        if !self.is_copy() {
+            return Ok(()); // what its plan makes once more is compared
+        }
+        let planning = &self.request.planning;
+        verify::check_fits(&self.source, self.target_layout.as_ref(), planning).await
+    }
+
+    /// Verifies what an earlier run has written, if that is asked for and can be done.
     pub(crate) async fn verified_before(
         &self,
         running: Running,
@@ -228,8 +236,8 @@ impl Job {
         if !running.verify {
             return Ok(None);
         }
-        if self.applied.is_some() {
-            return Ok(None); // its blocks are gone, and operations are not run again
+        if !self.is_copy() {
+            return Ok(None); // its blocks are gone, and nothing is made again
         }
         let target = open_target(&self.request.target, &self.stores)?;
         let target = folder(&target, &self.target)?.map_or(target, |(folder, _)| folder);

@@ -1,5 +1,7 @@
 //! Compression of a source, from the sizes of a few of its objects.
 
+use std::time::SystemTime;
+
 use futures::future::try_join_all;
 use rechunk_grid::Region;
 use rechunk_store::Role;
@@ -12,7 +14,7 @@ use crate::open::OpenArray;
 const SAMPLES: u64 = 8;
 
 /// Compression and presence of a few objects spread over a source.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Sample {
     /// Encoded over decoded bytes.
     pub ratio: f64,
@@ -20,6 +22,8 @@ pub(crate) struct Sample {
     pub found: Vec<u64>,
     /// Indices of those that are not.
     pub missing: Vec<Vec<u64>>,
+    /// Time before they were looked at.
+    pub begun_at: SystemTime,
 }
 
 /// Findings about a few objects of a source, for whoever does not want to look again.
@@ -58,7 +62,9 @@ async fn sample_at(
     positions: impl IntoIterator<Item = Vec<u64>>,
 ) -> Result<Sample, Error> {
     let is_raw = source.array.layout().codec_cost().is_raw;
-    let mut sample = Sample { ratio: 1.0, found: Vec::new(), missing: Vec::new() };
+    #[expect(clippy::disallowed_methods, reason = "a source that is written later is refused")]
+    let begun_at = SystemTime::now();
+    let mut sample = Sample { ratio: 1.0, found: Vec::new(), missing: Vec::new(), begun_at };
     let is_asked = source.array.has_whole_objects() && !source.array.store().answers_late();
     if is_raw && !is_asked {
         return Ok(sample);

@@ -13,6 +13,7 @@ use crate::Error;
 use crate::apply::OperationRequest;
 use crate::formats::hex;
 use crate::growth::Growth;
+use crate::is_copy::is_copy;
 use crate::request::CopyRequest;
 use crate::sample::Sampled;
 use crate::work_dir::JOB_KEY;
@@ -219,12 +220,10 @@ impl SavedJob {
 /// Refuses a plan that is none, or that this program cannot carry out.
 pub(crate) fn check_saved_plan(plan: &Plan) -> Result<(), String> {
     plan.check()?;
-    // Operations are applied; nothing that is copied has another kernel.
-    let is_known = |stage: &&rechunk_plan::Stage| {
-        matches!(stage.kernel, Kernel::Copy(_)) || plan.apply.is_some() || plan.pyramid.is_some()
-    };
-    let foreign = plan.stages.iter().find(|stage| !is_known(stage));
-    match foreign {
+    // Nothing that is copied has another kernel.
+    let is_foreign =
+        |stage: &&rechunk_plan::Stage| is_copy(plan) && !matches!(stage.kernel, Kernel::Copy(_));
+    match plan.stages.iter().find(is_foreign) {
         Some(stage) => Err(format!("this program has no kernel {}", stage.kernel)),
         None => Ok(()),
     }

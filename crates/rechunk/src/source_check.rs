@@ -12,6 +12,7 @@ use rechunk_store::{Meter, Role, Store, StoreError};
 use crate::Error;
 use crate::error::SOURCE_CHANGED_HINT;
 use crate::formats::{Documents, Wanted};
+use crate::is_copy::is_copy;
 use crate::job::Job;
 use crate::open::{OpenArray, Opened, open_array, open_node};
 use crate::recount::counted_identity;
@@ -230,8 +231,8 @@ struct Reading {
     done: DoneSet,
     /// Steps that are done are those of [`StageGeometry::steps`] of whole tiles.
     has_plain_steps: bool,
-    /// It is of an apply.
-    is_apply: bool,
+    /// Its tasks read what they own, and no more.
+    is_copy: bool,
 }
 
 impl Reading {
@@ -245,17 +246,16 @@ impl Reading {
                 let geometry = plan.geometry(stage)?;
                 let of = &plan.stages[stage];
                 let has_plain_steps = of.schedule().is_none() && of.box_shape.is_none();
-                let is_apply = plan.apply.is_some() || plan.pyramid.is_some();
-                let done = done.clone();
-                Ok(Self { stage, geometry, done, has_plain_steps, is_apply })
+                let (done, is_copy) = (done.clone(), is_copy(plan));
+                Ok(Self { stage, geometry, done, has_plain_steps, is_copy })
             })
             .collect()
     }
 
     /// True if a task has read some of the object with these elements.
     fn has(&self, object: &Region) -> bool {
-        if self.is_apply {
-            return true; // its windows reach far: whatever was written since counts
+        if !self.is_copy {
+            return true; // windows and cells reach far: whatever was written since counts
         }
         self.geometry.tasks_meeting(object).any(|task| {
             let steps = self.done.steps(self.stage, task);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use futures::stream::{self, StreamExt};
 use rechunk_n5::N5Version;
-use rechunk_store::{Role, Store, Stores, has_zip_name, is_remote, remote_names};
+use rechunk_store::{Role, Store, StoreError, Stores, has_zip_name, is_remote, remote_names};
 use rechunk_zarr::GroupMetadata;
 
 use crate::consolidated::at_once;
@@ -60,14 +60,7 @@ pub(crate) fn check_apart(source: &str, other: &str, what: &str) -> Result<(), E
     if other.is_empty() {
         return Ok(()); // none is named, which is refused elsewhere
     }
-    // A URL compares by its names, as a path does.
-    let real = |location: &str| {
-        canonical(location).unwrap_or_else(|| PathBuf::from(location.trim_end_matches('/')))
-    };
-    let [a, b] = match remote_names(source, other) {
-        Some(names) => names.map(PathBuf::from),
-        None => [source, other].map(real),
-    };
+    let [a, b] = places(source, other);
     if a == b {
         Err(conflict("is the source"))
     } else if b.starts_with(&a) {
@@ -76,6 +69,24 @@ pub(crate) fn check_apart(source: &str, other: &str, what: &str) -> Result<(), E
         Err(conflict("contains the source"))
     } else {
         Ok(())
+    }
+}
+
+/// True if two locations are one place.
+pub(crate) fn is_same_place(a: &str, b: &str) -> bool {
+    let [a, b] = places(a, b);
+    a == b
+}
+
+/// Two locations as paths that compare as their places do.
+fn places(a: &str, b: &str) -> [PathBuf; 2] {
+    // A URL compares by its names, as a path does.
+    let real = |location: &str| {
+        canonical(location).unwrap_or_else(|| PathBuf::from(location.trim_end_matches('/')))
+    };
+    match remote_names(a, b) {
+        Some(names) => names.map(PathBuf::from),
+        None => [a, b].map(real),
     }
 }
 
@@ -354,18 +365,28 @@ pub(crate) async fn create_groups(
             continue;
         }
         let n5_version = (depth == 0).then_some(n5_version);
-        let new = NewGroup { group: &GroupMetadata::default(), n5_version, needs_document: false };
-        for (key, bytes) in (format.schema().group_documents)(&new) {
-            let control = group.with_role(Role::Control);
-            let put = if is_late {
-                control.create(&key, bytes.into()).await.map(drop)
-            } else {
-                control.put_durable(&key, bytes).await
-            };
-            // Another copy into the same new container may have been first.
-            if put.is_err() && what_is_at(group).await?.is_none() {
-                put.map_err(failed)?;
-            }
+        let created = create_group(group, format, n5_version).await;
+        // Another copy into the same new container may have been first.
+        if created.is_err() && what_is_at(group).await?.is_none() {
+            created.map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes a directory in which no documents are a group without attributes.
+pub(crate) async fn create_group(
+    place: &Store,
+    format: Format,
+    n5_version: Option<N5Version>,
+) -> Result<(), StoreError> {
+    let new = NewGroup { group: &GroupMetadata::default(), n5_version, needs_document: false };
+    let control = place.with_role(Role::Control);
+    for (key, bytes) in (format.schema().group_documents)(&new) {
+        if place.answers_late() {
+            control.create(&key, bytes.into()).await?;
+        } else {
+            control.put_durable(&key, bytes).await?;
         }
     }
     Ok(())

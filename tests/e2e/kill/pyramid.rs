@@ -16,8 +16,8 @@ fn pyramid(
     Job::of("pyramid", source, &options, "1000")
 }
 
-/// Kills a job at so many points spread over its run, and resumes it. Returns how many of these runs
-/// found tasks that were done.
+/// Kills a job at so many points spread over its run, and resumes it. Returns how many of these
+/// runs found tasks that were done.
 fn resumed_of(job: &Job, points: u64) -> u64 {
     let mut resumed = 0;
     for round in 1..=points {

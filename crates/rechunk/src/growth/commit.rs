@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::error::store_error;
 use crate::formats::{Documents, METADATA_BYTES_MAX, Metadata};
+use crate::member_location::paths_above;
 use crate::repeats::GrownGroups;
 use crate::{Error, consolidated, large_document};
 
@@ -118,10 +119,7 @@ pub(crate) async fn update_consolidated(
 ) -> Result<(), Error> {
     let Some(version) = version else { return Ok(()) };
     let failed = |source| store_error("update the consolidated metadata of", location, source);
-    let groups: BTreeSet<&str> = arrays
-        .iter()
-        .flat_map(|(path, _)| path.match_indices('/').map(|(end, _)| &path[..end]))
-        .collect();
+    let groups: BTreeSet<&str> = arrays.iter().flat_map(|(path, _)| paths_above(path)).collect();
     let control = root.with_role(Role::Control);
     for group in groups.into_iter().rev() {
         let prefix = format!("{group}/");

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::format_byte_size;
 use crate::formats::Format;
+use crate::member_location::paths_above;
 use crate::{Error, Remedy};
 
 pub(crate) use beside::beside;
@@ -176,10 +177,7 @@ impl Others {
 
     /// Paths of the directories in which, or below which, files are copied.
     pub(crate) fn folders(&self) -> BTreeSet<String> {
-        let above = |path: &str| -> Vec<String> {
-            path.match_indices('/').map(|(end, _)| path[..end].to_owned()).collect()
-        };
-        self.files.iter().flat_map(|file| above(&file.path)).collect()
+        self.files.iter().flat_map(|file| paths_above(&file.path)).map(str::to_owned).collect()
     }
 
     /// Refuses a group with more of them than a job takes.

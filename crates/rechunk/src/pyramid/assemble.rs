@@ -1,6 +1,6 @@
 //! The job of a pyramid: a group of arrays, of which the first writes the chunks of all.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rechunk_image::{AxisKind, Dialect, Level, level_transform, with_levels};
 use rechunk_plan::MissingCells;
@@ -11,7 +11,7 @@ use rechunk_zarr::GroupMetadata;
 use super::choice::{dialect_of, method_of, split_axes};
 use super::described::describe;
 use super::image::{ImageGroup, SourceImage, open_image};
-use super::known::{KnownLevel, begun_levels, known_levels};
+use super::known::{begun_levels, known_levels};
 use super::plan::{JobLevel, PyramidJob};
 use super::sizes::{Sizes, factors, shape_of};
 use super::targets::{LevelWish, SpecifiedLevel, specified};
@@ -19,9 +19,10 @@ use super::{PyramidReport, PyramidRequest};
 use crate::job::Job;
 use crate::member_location::member_location;
 use crate::request::CopyRequest;
+use crate::sample::{Sample, sample};
 use crate::specified::Specified;
-use crate::target::canonical;
-use crate::tree::{AddedLevels, LevelsOfImage, TreeArray, TreeJob};
+use crate::target::is_same_place;
+use crate::tree::{TreeArray, TreeJob};
 use crate::{Error, Remedy};
 
 /// Plans the pyramid that a request asks for. Reads metadata and a few chunk sizes; writes nothing.
@@ -35,10 +36,10 @@ pub(crate) async fn prepare_pyramid(
     request.planning.memory_bytes = Some(request.planning.budget().memory_bytes);
     let stores = stores.with_meter(&Meter::new());
     let image = Box::pin(open_image(&request, &stores)).await?;
-    let is_there = |group: &&ImageGroup| is_same(&group.location, &request.target);
+    let is_there = |group: &&ImageGroup| is_same_place(&group.location, &request.target);
     let there = image.group.as_ref().filter(is_there);
     check_added(&request, there)?;
-    let mut warnings = Vec::new();
+    let mut warnings: Vec<String> = image.other_keys.iter().cloned().collect();
     let (dialect, format) = dialect_of(&request, &pyramid, &image, there, &mut warnings)?;
     if format.zarr_version().is_some() && there.is_none() {
         request.separator.get_or_insert('/'); // as images and their viewers have it
@@ -69,13 +70,16 @@ pub(crate) async fn prepare_pyramid(
         let wish = LevelWish { factors, shape, paths, attributes };
         levels.push(specified(&request, &image, (format, split), wish)?);
     }
-    let settings = (method, &pyramid);
-    let arrays = Box::pin(jobs(&image, settings, levels, &stores)).await?;
+    let sample = Box::pin(sample(&image.array, false)).await?;
+    let arrays = jobs((&image, sample), (method, &pyramid), levels, &stores)?;
     let report = arrays.first().and_then(|first| {
         let job = first.job.pyramid.as_ref()?;
         Some(PyramidReport::of(&pyramid, dialect, job, (&first.job.planned, &made)))
     });
     let mut root = GroupMetadata::with_attributes(described.root);
+    if let Some(group) = there {
+        root.extensions.clone_from(&group.metadata.extensions);
+    }
     let is_ome = matches!(dialect, Dialect::OmeZarr04 | Dialect::OmeZarr05 | Dialect::OmeZarr06);
     if let Some(group) = there.filter(|_| is_ome) {
         // Of the user's own document all else stays.
@@ -83,17 +87,13 @@ pub(crate) async fn prepare_pyramid(
         let own = with_levels(&group.metadata.attributes, &root.attributes, &paths);
         root.attributes = own.unwrap_or(root.attributes);
     }
-    let adds = there.map(|group| AddedLevels {
-        attributes: root.attributes.clone(),
-        extensions: group.metadata.extensions.clone(),
-        arrays: arrays.iter().map(|array| (array.path.clone(), array.job.target.clone())).collect(),
-    });
-    let groups = described.groups.into_iter();
-    let groups: BTreeMap<String, GroupMetadata> =
-        groups.map(|(path, map)| (path, GroupMetadata::with_attributes(map))).collect();
-    let beside = described.beside;
-    let of_image = LevelsOfImage { arrays, groups, root, format, warnings, adds, beside, report };
-    Ok(TreeJob::of_levels(request, of_image, stores))
+    let group = |(path, map)| (path, GroupMetadata::with_attributes(map));
+    let mut job = TreeJob::new(request, format, stores);
+    (job.adds, job.root, job.arrays) = (there.is_some(), root, arrays);
+    job.groups = described.groups.into_iter().map(group).collect();
+    (job.beside, job.warnings) = (described.beside, warnings);
+    job.pyramid = report.map(Box::new);
+    Ok(job)
 }
 
 fn check_request(request: &CopyRequest, pyramid: &PyramidRequest) -> Result<(), Error> {
@@ -132,39 +132,31 @@ fn check_added(request: &CopyRequest, there: Option<&ImageGroup>) -> Result<(), 
     })
 }
 
-/// Two locations are one place.
-fn is_same(a: &str, b: &str) -> bool {
-    match (canonical(a), canonical(b)) {
-        (Some(a), Some(b)) => a == b,
-        _ => a.trim_end_matches('/') == b.trim_end_matches('/'),
-    }
-}
-
 /// The levels that are written, with their places in the image.
 fn made_levels(
     pyramid: &PyramidRequest,
     (image, method): (&SourceImage, Method),
-    (dialect, there, known): (Dialect, Option<&ImageGroup>, &[KnownLevel]),
+    (dialect, there, known): (Dialect, Option<&ImageGroup>, &[Level]),
     wanted: Vec<Vec<u64>>,
 ) -> Result<Vec<Level>, Error> {
     let shape = &image.array.spec().shape;
     let mut made = Vec::new();
     let all = if there.is_none() { vec![vec![1; shape.len()]] } else { Vec::new() };
-    let taken = |path: &str| known.iter().any(|known| known.level.path == path);
+    let taken = |path: &str| known.iter().any(|known| known.path == path);
     let mut number = usize::from(there.is_some());
     for factors in all.into_iter().chain(wanted) {
-        if let Some(level) = known.iter().find(|known| known.level.factors == factors) {
+        if let Some(level) = known.iter().find(|known| known.factors == factors) {
             return Err(Error::Conflict {
                 location: member_location(
                     there.map_or("", |group| group.location.as_str()),
-                    &level.level.path,
+                    &level.path,
                 ),
                 reason: format!("is a level of factors {factors:?} already"),
                 hint: Some(Remedy::from("ask for the levels that are not there")),
             });
         }
         let path = loop {
-            let path = path_of(dialect, known.first().map(|known| &*known.level.path), number);
+            let path = path_of(dialect, known.first().map(|known| &*known.path), number);
             number += 1;
             if !taken(&path) {
                 break path;
@@ -211,8 +203,8 @@ fn paths_of(dialect: Dialect, split: usize, image: &SourceImage, level: &Level) 
 }
 
 /// The jobs of all arrays: the first writes all chunks, each its document.
-async fn jobs(
-    image: &SourceImage,
+fn jobs(
+    (image, sample): (&SourceImage, Sample),
     (method, pyramid): (Method, &PyramidRequest),
     levels: Vec<SpecifiedLevel>,
     stores: &Stores,
@@ -220,10 +212,10 @@ async fn jobs(
     let mut all: Vec<JobLevel> = levels.iter().map(|level| level.level.clone()).collect();
     let mut arrays = Vec::new();
     for level in levels {
-        let SpecifiedLevel { level: of, paths, metadata, layout, request, warnings } = level;
-        for (member, path) in of.members.iter().zip(paths) {
-            let own = CopyRequest { target: member.location.clone(), ..request.clone() };
-            let target = (metadata.clone(), std::sync::Arc::clone(&layout));
+        let SpecifiedLevel { level, paths, metadata, request, warnings } = level;
+        for (location, path) in level.members.iter().zip(paths) {
+            let own = CopyRequest { target: location.clone(), ..request.clone() };
+            let target = (metadata.clone(), Arc::clone(&level.layout));
             // What is asked for an array is counted for it.
             let stores = stores.with_meter(&Meter::new());
             let pyramid = PyramidJob {
@@ -237,9 +229,10 @@ async fn jobs(
             let found = Specified::as_found(own, image.array.clone(), target, stores);
             let warnings = if is_first { warnings.clone() } else { Vec::new() };
             let specified = Specified { warnings, pyramid: Some(pyramid), ..found };
-            let mut job = Box::pin(Job::plan_target(specified)).await?;
+            let mut job = Job::plan_sampled(specified, sample.clone())?;
             job.in_tree = true;
             job.keeps_no_state = !is_first;
+            job.has_other_keys = image.other_keys.is_some();
             arrays.push(TreeArray { path, job });
         }
     }

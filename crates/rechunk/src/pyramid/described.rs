@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 
 use super::PyramidRequest;
 use super::image::SourceImage;
-use super::known::KnownLevel;
 use crate::Error;
 
 /// Metadata of a pyramid.
@@ -15,19 +14,18 @@ pub(super) struct Described {
     pub groups: Vec<(String, Map<String, Value>)>,
     /// Attributes of the arrays of each level that is written.
     pub of_made: Vec<Map<String, Value>>,
-    /// Files beside the target: location and text.
-    pub beside: Vec<(String, Vec<u8>)>,
+    /// Bytes of the file beside the target.
+    pub beside: Option<Vec<u8>>,
 }
 
 pub(super) fn describe(
     source: &SourceImage,
     target: &str,
     (dialect, method, pyramid): (Dialect, Method, &PyramidRequest),
-    known: &[KnownLevel],
+    known: &[Level],
     made: &[Level],
 ) -> Result<Described, Error> {
-    let mut levels: Vec<Level> = known.iter().map(|known| known.level.clone()).collect();
-    levels.extend(made.iter().cloned());
+    let mut levels = [known, made].concat();
     levels.sort_by_key(|level| volume(&level.factors));
     let settings = Map::from_iter([
         ("size".to_owned(), json!(pyramid.size.name())),
@@ -51,10 +49,10 @@ pub(super) fn describe(
         at.and_then(|at| found.levels.get(at).cloned()).unwrap_or_default()
     };
     let of_made = made.iter().map(attributes).collect();
-    if dialect != Dialect::BdvN5 {
-        let groups = found.groups;
-        return Ok(Described { root: found.group, groups, of_made, beside: Vec::new() });
-    }
+    let Some(timepoint_attributes) = found.timepoint else {
+        let (groups, beside) = (Vec::new(), None);
+        return Ok(Described { root: found.group, groups, of_made, beside });
+    };
     // The file lies beside the container.
     let container = target.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let dataset = bdv_dataset(&image, container).map_err(image_error)?;
@@ -62,14 +60,12 @@ pub(super) fn describe(
     for setup in &dataset.setups {
         groups.push((format!("setup{}", setup.id), found.group.clone()));
         for timepoint in 0..dataset.timepoints {
-            for (_, timepoint_attributes) in &found.groups {
-                let path = format!("setup{}/timepoint{timepoint}", setup.id);
-                groups.push((path, timepoint_attributes.clone()));
-            }
+            let path = format!("setup{}/timepoint{timepoint}", setup.id);
+            groups.push((path, timepoint_attributes.clone()));
         }
     }
     let xml = bdv_xml(&dataset).into_bytes();
-    Ok(Described { root: Map::new(), groups, of_made, beside: vec![(String::new(), xml)] })
+    Ok(Described { root: Map::new(), groups, of_made, beside: Some(xml) })
 }
 
 fn volume(factors: &[u64]) -> u128 {

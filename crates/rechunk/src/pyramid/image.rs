@@ -1,23 +1,26 @@
 //! The image that levels are made of: an array, or level 0 of an image that a group describes.
 
-use rechunk_image::{Axis, AxisKind, Dialect, FoundImage, read_axes_from_array, read_image};
+use rechunk_image::{
+    Axis, AxisKind, Dialect, FoundImage, FoundLevel, read_axes_from_array, read_image,
+};
 use rechunk_store::{Role, Store, Stores};
 use rechunk_zarr::GroupMetadata;
 use serde_json::{Map, Value};
 
+use crate::chunk_keys;
 use crate::formats::{Documents, Fact, Format};
+use crate::image_above::{Above, Climb};
 use crate::member_location::member_location;
 use crate::open::{OpenArray, Opened, open_array, open_node, open_store};
 use crate::request::CopyRequest;
 use crate::{Error, Remedy};
 
-/// Most groups above an array in which its image is looked for.
-const GROUPS_MAX: usize = 3;
-
 /// An image of which level 0 is open. Lists have one entry for each axis, slowest first.
 pub(super) struct SourceImage {
-    /// Level 0.
+    /// Level 0, with the keys that its chunks have.
     pub array: OpenArray,
+    /// Which keys these are, where its metadata says others.
+    pub other_keys: Option<String>,
     pub axes: Vec<Axis>,
     /// Distance of neighbours, in the units of the axes; 1 where nothing says it.
     pub scale: Vec<f64>,
@@ -75,7 +78,8 @@ pub(super) async fn open_image(
             hint: None,
         });
     }
-    Ok(described(array, group))
+    let (array, other_keys) = chunk_keys::settled(array).await?;
+    Ok(SourceImage { other_keys, ..described(array, group) })
 }
 
 fn no_image(location: &str) -> Error {
@@ -129,39 +133,22 @@ async fn image_of(
     array: &OpenArray,
     store: &Store,
 ) -> Result<Option<ImageGroup>, Error> {
-    let (mut place, mut path) = (store.with_role(Role::Control), String::new());
-    let mut above = location.trim_end_matches('/').to_owned();
-    for _ in 0..GROUPS_MAX {
-        let parent = place.parent().map_err(|source| Error::source_store(location, source))?;
-        let (Some((group, name)), Some((start, _))) = (parent, above.rsplit_once('/')) else {
-            break;
-        };
-        path = if path.is_empty() { name } else { format!("{name}/{path}") };
-        above.truncate(start.len());
-        let documents = match Documents::fetch(&group).await {
-            Ok(documents) => documents,
-            // Whoever may not look there has no image there.
-            Err(error) if error.is_permission_denied() => break,
-            Err(source) => return Err(Error::source_store(location, source)),
-        };
+    let format = array.metadata.format();
+    let mut climb = Climb::from(location, store);
+    while let Some(Above { location, place, documents, path }) = climb.next().await? {
         // A group that cannot be read says nothing.
-        let format = array.metadata.format();
-        let found = of_group(&above, &group, (&documents, format)).await.ok().flatten();
-        let at = found.as_ref().and_then(|found| {
-            let mut levels = found.found.levels.iter();
-            levels.position(|level| level.path.trim_matches('/') == path)
-        });
-        if let (Some(mut group), Some(at)) = (found, at) {
-            if at > 0 {
-                let level = &group.found.levels[at];
-                let (scale, translation) = (level.scale.clone(), level.translation.clone());
-                (group.found.base_scale, group.found.base_translation) = (scale, translation);
-                group.found.spatial_transform = None;
-                group.is_level_0 = false;
-            }
-            return Ok(Some(group));
+        let found = of_group(&location, &place, (&documents, format)).await;
+        let Some(mut group) = found.ok().flatten() else { continue };
+        let is_array = |level: &FoundLevel| level.path.trim_matches('/') == path;
+        let Some(at) = group.found.levels.iter().position(is_array) else { continue };
+        if at > 0 {
+            let level = &group.found.levels[at];
+            let (scale, translation) = (level.scale.clone(), level.translation.clone());
+            (group.found.base_scale, group.found.base_translation) = (scale, translation);
+            group.found.spatial_transform = None;
+            group.is_level_0 = false;
         }
-        place = group;
+        return Ok(Some(group));
     }
     Ok(None)
 }
@@ -220,6 +207,7 @@ fn described(array: OpenArray, group: Option<ImageGroup>) -> SourceImage {
         spatial_transform,
         group,
         array,
+        other_keys: None,
     }
 }
 

@@ -11,11 +11,6 @@ use crate::request::CopyRequest;
 use crate::tree::SavedTree;
 use crate::work_dir::WorkDir;
 
-/// A level of the image at the target.
-pub(super) struct KnownLevel {
-    pub level: Level,
-}
-
 /// Paths of levels that an interrupted run was to add to the image at the target.
 pub(super) async fn begun_levels(target: &str, stores: &Stores) -> Result<Vec<String>, Error> {
     let bytes = WorkDir::of(target, stores)?.saved_tree().await?;
@@ -31,7 +26,7 @@ pub(super) async fn known_levels(
     request: &CopyRequest,
     image: &SourceImage,
     stores: &Stores,
-) -> Result<Vec<KnownLevel>, Error> {
+) -> Result<Vec<Level>, Error> {
     let mut known = Vec::new();
     let rank = image.axes.len();
     let mut shapes = Vec::new();
@@ -56,12 +51,12 @@ pub(super) async fn known_levels(
         let shape = array.spec().shape.clone();
         shapes.push(shape.clone());
         let (path, factors) = (found.path.clone(), vec![1; rank]);
-        known.push(KnownLevel { level: Level { path, factors, scale, translation, shape } });
+        known.push(Level { path, factors, scale, translation, shape });
     }
     // By the shapes: scales may be ratios of sizes.
     for (known, factors) in known.iter_mut().zip(true_factors(&group.found, &shapes)) {
         let factors = factors.into_iter().flatten();
-        for (own, factor) in known.level.factors.iter_mut().rev().zip(factors.rev()) {
+        for (own, factor) in known.factors.iter_mut().rev().zip(factors.rev()) {
             *own = whole(factor);
         }
     }

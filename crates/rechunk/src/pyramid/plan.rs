@@ -39,13 +39,9 @@ pub(crate) struct JobLevel {
     pub shape: Vec<u64>,
     /// First axes that its arrays do not have.
     pub split_axes: usize,
-    pub members: Vec<Member>,
-}
-
-/// An array of a level.
-#[derive(Debug, Clone)]
-pub(crate) struct Member {
-    pub location: String,
+    /// Locations of its arrays.
+    pub members: Vec<String>,
+    /// Layout of each of them.
     pub layout: Arc<dyn Layout>,
 }
 
@@ -62,7 +58,7 @@ impl PyramidJob {
         })?;
         let ratio = ratio(&request.target, request.item_bytes);
         let levels: Vec<PyramidTarget> =
-            self.levels.iter().filter_map(|level| level.target(ratio)).collect();
+            self.levels.iter().map(|level| level.target(ratio)).collect();
         let asked = PyramidPlanRequest {
             request,
             levels: &levels,
@@ -85,16 +81,16 @@ impl PyramidJob {
         let mut levels = Vec::with_capacity(self.levels.len());
         for (number, level) in self.levels.iter().enumerate() {
             let mut arrays = Vec::with_capacity(level.members.len());
-            for member in &level.members {
+            for location in &level.members {
                 if number == 0 && arrays.is_empty() {
                     arrays.push(first.clone());
                     continue;
                 }
-                let mut store = open_target(&member.location, stores)?;
+                let mut store = open_target(location, stores)?;
                 if let Some(work) = work {
                     store = work.noting_uploads(&store)?;
                 }
-                arrays.push(array_at(&member.layout, &store, Role::Target));
+                arrays.push(array_at(&level.layout, &store, Role::Target));
             }
             levels.push(LevelArrays { arrays, split_axes: level.split_axes });
         }
@@ -104,10 +100,10 @@ impl PyramidJob {
     /// Removes what killed writes have left of levels beside the first array.
     pub(crate) async fn sweep(&self, stores: &Stores) -> Result<(), Error> {
         let members = self.levels.iter().flat_map(|level| &level.members).skip(1);
-        for member in members {
-            let store = open_target(&member.location, stores)?;
+        for location in members {
+            let store = open_target(location, stores)?;
             let swept = store.remove_staging().await;
-            swept.map_err(|source| crate::error::store_error("sweep", &member.location, source))?;
+            swept.map_err(|source| crate::error::store_error("sweep", location, source))?;
         }
         Ok(())
     }
@@ -121,24 +117,22 @@ fn ratio(side: &Side, item_bytes: u64) -> f64 {
 
 impl JobLevel {
     /// The level as the planner sees it: all of its arrays as one.
-    fn target(&self, ratio: f64) -> Option<PyramidTarget> {
-        let layout = &self.members.first()?.layout;
-        let mut side = side(layout.as_ref(), ratio);
+    fn target(&self, ratio: f64) -> PyramidTarget {
+        let mut side = side(self.layout.as_ref(), ratio);
         let ones = vec![1; self.split_axes];
         side.chunk_shape.splice(0..0, ones.iter().copied());
         if let Some(shard) = &mut side.shard {
             shard.shape.splice(0..0, ones);
         }
-        Some(PyramidTarget { factors: self.factors.clone(), shape: self.shape.clone(), side })
+        PyramidTarget { factors: self.factors.clone(), shape: self.shape.clone(), side }
     }
 }
 
 /// A plan without passes: another job writes the chunks.
 fn empty_plan(job: &PyramidJob, request: &PlanRequest) -> Plan {
     let fixed_bytes = rechunk_plan::fixed_bytes(request);
-    let array = |role, side: &Side, shape: &[u64]| PlanArray {
-        shard: side.shard_shape().map(<[u64]>::to_vec),
-        ..PlanArray::new(role, shape.to_vec(), request.item_bytes, side.chunk_shape.clone())
+    let array = |role, side: &Side, shape: &[u64]| {
+        PlanArray::of_side(role, shape.to_vec(), request.item_bytes, side)
     };
     let target_shape = Region::whole(&request.target.chunk_shape).shape;
     let mut plan = Plan {

@@ -1,14 +1,12 @@
 //! Arrays of the levels of a pyramid, specified.
 
-use std::sync::Arc;
-
 use rechunk_array::Array;
-use rechunk_format::{Layout, ShardFormat};
+use rechunk_format::ShardFormat;
 use rechunk_grid::ArraySpec;
 use serde_json::{Map, Value};
 
 use super::image::SourceImage;
-use super::plan::{JobLevel, Member};
+use super::plan::JobLevel;
 use crate::Error;
 use crate::formats::{Fact, Format, Metadata};
 use crate::member_location::member_location;
@@ -49,7 +47,6 @@ pub(super) struct SpecifiedLevel {
     pub level: JobLevel,
     pub paths: Vec<String>,
     pub metadata: Metadata,
-    pub layout: Arc<dyn Layout>,
     pub request: CopyRequest,
     pub warnings: Vec<String>,
 }
@@ -98,13 +95,9 @@ pub(super) fn specified(
     }
     let metadata = metadata.without_first_axes(split).ok_or_else(not_turned)?;
     let layout = metadata.layout().map_err(Error::target_metadata)?;
-    let members = paths.iter().map(|path| Member {
-        location: member_location(&request.target, path),
-        layout: Arc::clone(&layout),
-    });
-    let members = members.collect();
-    let level = JobLevel { factors, shape, split_axes: split, members };
-    Ok(SpecifiedLevel { level, paths, metadata, layout, request: own, warnings })
+    let members = paths.iter().map(|path| member_location(&request.target, path)).collect();
+    let level = JobLevel { factors, shape, split_axes: split, members, layout };
+    Ok(SpecifiedLevel { level, paths, metadata, request: own, warnings })
 }
 
 /// The request with the shards of the source, where they are kept: of a level that is smaller they

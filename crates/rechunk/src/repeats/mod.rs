@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 pub(crate) use grown::GrownGroups;
 
 use crate::formats::Metadata;
+use crate::member_location::paths_above;
 use crate::open::OpenArray;
 
 /// Change of one axis of an array.
@@ -181,10 +182,7 @@ impl Changes {
     pub(crate) fn groups(&self) -> BTreeSet<String> {
         let changed =
             self.arrays.iter().filter(|array| array.axes.iter().any(AxisChange::is_changed));
-        let above = changed.flat_map(|array| {
-            let path = array.path.as_str();
-            path.match_indices('/').map(|(end, _)| path[..end].to_owned())
-        });
+        let above = changed.flat_map(|array| paths_above(&array.path)).map(str::to_owned);
         above.chain([String::new()]).collect()
     }
 

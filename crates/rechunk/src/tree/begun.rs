@@ -51,7 +51,7 @@ pub(super) enum Publication {
     /// Those of arrays that have grown.
     Grown(GrownArrays),
     /// That of an image that has got levels.
-    Added(Box<AddedLevels>),
+    Added(AddedLevels),
 }
 
 impl Publication {
@@ -59,8 +59,8 @@ impl Publication {
         if job.grows() {
             return Ok(Self::Grown(GrownArrays::of(job, keeps_temp)));
         }
-        if let Some(added) = &job.adds {
-            return Ok(Self::Added(added.clone()));
+        if job.adds {
+            return Ok(Self::Added(AddedLevels::of(job)));
         }
         let documents = TreeDocuments::of(job)?;
         Ok(if start == Start::Done { Self::Nothing } else { Self::New(Box::new(documents)) })
@@ -162,7 +162,7 @@ impl BegunTree {
                 if let Some(work) = &place.work {
                     work.set_written().await?;
                 }
-                added.commit(job, &place.target).await?;
+                added.commit(&place.target).await?;
             }
             Publication::Grown(grown) => {
                 let (groups, work) = (&job.grown_groups, place.work.as_ref());

@@ -12,6 +12,7 @@ use crate::complete::holds;
 use crate::error::store_error;
 use crate::formats::n5::is_inside_n5;
 use crate::formats::{Format, NewGroup};
+use crate::member_location::paths_above;
 use crate::target::{create_groups, groups_above};
 use crate::{Error, consolidated, large_document};
 
@@ -34,7 +35,7 @@ pub(super) struct TreeDocuments {
 
 /// The documents of a group, in the order in which they are written: the last makes it one.
 #[derive(Debug)]
-struct NodeDocuments {
+pub(super) struct NodeDocuments {
     /// Documents of their own; the last makes the place a group.
     others: Vec<(String, Vec<u8>)>,
     /// Of Zarr v2 written before the last of the others, of v3 in their place.
@@ -44,10 +45,7 @@ struct NodeDocuments {
 impl TreeDocuments {
     pub(super) fn of(job: &TreeJob) -> Result<Self, Error> {
         let paths = job.paths().chain(job.groups());
-        let above = |path: &str| -> Vec<String> {
-            path.match_indices('/').map(|(end, _)| path[..end].to_owned()).collect()
-        };
-        let mut filled: BTreeSet<String> = paths.flat_map(above).collect();
+        let mut filled: BTreeSet<String> = paths.flat_map(paths_above).map(str::to_owned).collect();
         filled.extend(job.others.folders());
         Ok(Self {
             location: job.request.target.clone(),
@@ -132,14 +130,17 @@ fn all_of(job: &TreeJob) -> Result<Option<Consolidated>, Error> {
 }
 
 impl NodeDocuments {
-    fn new(mut others: Vec<(String, Vec<u8>)>, consolidated: Option<Consolidated>) -> Self {
+    pub(super) fn new(
+        mut others: Vec<(String, Vec<u8>)>,
+        consolidated: Option<Consolidated>,
+    ) -> Self {
         if let Some(document) = &consolidated {
             others.retain(|(name, _)| name != Consolidated::key(document.version()));
         }
         Self { others, consolidated }
     }
 
-    async fn write(mut self, place: &Store) -> Result<(), StoreError> {
+    pub(super) async fn write(mut self, place: &Store) -> Result<(), StoreError> {
         let last = self.others.pop();
         for (key, bytes) in self.others {
             place.put_durable(&key, bytes).await?;

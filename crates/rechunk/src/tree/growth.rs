@@ -1,14 +1,12 @@
 //! A group whose arrays go into those of a group that exists: which go where, and do the groups
 //! fit?
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use rechunk_plan::Estimate;
 use rechunk_store::{Meter, Store, Stores};
 use rechunk_zarr::GroupMetadata;
 
 use super::fit::Fit;
-use super::plans::Later;
 use super::rules::{Rules, Selection};
 use super::saved::SavedTree;
 use super::walk::Found;
@@ -42,10 +40,6 @@ struct Sorted {
 
 impl TreeJob {
     /// Plans to put the arrays of a group into those of the target.
-    #[expect(
-        clippy::too_many_lines,
-        reason = "what is asked of a growth, in the order it is asked"
-    )]
     pub(super) async fn prepare_growth(
         mut request: CopyRequest,
         placement: Placement,
@@ -146,23 +140,12 @@ impl TreeJob {
         warnings.append(&mut neighbours.warnings);
         warnings.append(&mut sorted.warnings);
         Ok(Self {
-            request,
             selection,
             arrays: sorted.arrays,
-            later: Later::default(),
             unmoved: sorted.unmoved,
             warnings,
-            format,
-            groups: BTreeMap::new(),
-            root: GroupMetadata::default(),
-            others: Others::default(),
-            others_estimate: Estimate::default(),
-            consolidated: BTreeSet::new(),
-            adds: None,
-            beside: Vec::new(),
-            pyramid: None,
             grown_groups,
-            stores,
+            ..Self::new(request, format, stores)
         })
     }
 

@@ -1,102 +1,60 @@
-//! Levels of an image as a group of arrays: a new group, or levels that are added to one.
+//! Levels of an image as a group of arrays: what is beside a new one, and what is written of one
+//! that gets levels.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use rechunk_n5::N5Version;
 use rechunk_store::{Role, Store, Stores};
 use rechunk_zarr::{Consolidated, GroupMetadata};
-use serde_json::{Map, Value};
 
-use super::plans::Later;
-use super::rules::Selection;
+use super::commit::NodeDocuments;
 use super::{TreeArray, TreeJob};
 use crate::error::store_error;
 use crate::formats::{Documents, Format, Metadata, NewGroup};
-use crate::others::Others;
-use crate::pyramid::PyramidReport;
-use crate::repeats::GrownGroups;
-use crate::request::CopyRequest;
+use crate::member_location::paths_above;
+use crate::target::create_group;
 use crate::{Error, Remedy, consolidated};
 
-/// Levels of an image, planned.
-pub(crate) struct LevelsOfImage {
-    pub arrays: Vec<TreeArray>,
-    /// Groups below the root, by path.
-    pub groups: BTreeMap<String, GroupMetadata>,
-    pub root: GroupMetadata,
-    pub format: Format,
-    pub warnings: Vec<String>,
-    pub adds: Option<AddedLevels>,
-    pub beside: Vec<(String, Vec<u8>)>,
-    pub report: Option<PyramidReport>,
-}
-
 /// Levels that an image gets: what it says with them, and their arrays by path.
-#[derive(Debug, Clone)]
-pub(crate) struct AddedLevels {
-    pub attributes: Map<String, Value>,
-    pub extensions: Map<String, Value>,
-    pub arrays: Vec<(String, Metadata)>,
+#[derive(Debug)]
+pub(super) struct AddedLevels {
+    location: String,
+    format: Format,
+    image: GroupMetadata,
+    arrays: Vec<(String, Metadata)>,
 }
 
 impl TreeJob {
-    /// The job that writes the levels of an image.
-    pub(crate) fn of_levels(request: CopyRequest, levels: LevelsOfImage, stores: Stores) -> Self {
-        let LevelsOfImage { arrays, groups, root, format, warnings, adds, beside, report } = levels;
-        Self {
-            request,
-            selection: Selection::default(),
-            arrays,
-            later: Later::default(),
-            unmoved: Vec::new(),
-            warnings,
-            format,
-            groups,
-            root,
-            others: Others::default(),
-            others_estimate: rechunk_plan::Estimate::default(),
-            consolidated: BTreeSet::new(),
-            grown_groups: GrownGroups::default(),
-            adds: adds.map(Box::new),
-            beside,
-            pyramid: report.map(Box::new),
-            stores,
-        }
-    }
-
-    /// Files beside the target: location and bytes. Their names are that of the target, without the
-    /// ending of containers, and another ending.
-    pub(super) fn files_beside(&self) -> Vec<(String, &[u8])> {
+    /// The file beside the target: location and bytes. Its name is that of the target, without the
+    /// ending of containers, and with another ending.
+    fn file_beside(&self) -> Option<(String, &[u8])> {
         let target = self.request.target.trim_end_matches('/');
         let stem = target.strip_suffix(".n5").unwrap_or(target);
-        let files = self.beside.iter();
-        files.map(|(name, bytes)| (format!("{stem}{name}.xml"), bytes.as_slice())).collect()
+        Some((format!("{stem}.xml"), self.beside.as_deref()?))
     }
 
-    /// Refuses files beside the target that are there, unless they are those of this job.
+    /// Refuses a file beside the target that is there, unless it is that of this job.
     pub(super) async fn check_beside(&self) -> Result<(), Error> {
-        for (location, bytes) in self.files_beside() {
-            let (place, name) = place_of(&location, &self.stores)?;
-            let found = place.get(&name, 1 << 26).await;
-            let found = found.map_err(|source| store_error("look at", &location, source))?;
-            if found.is_some_and(|found| found != bytes) {
-                return Err(Error::Conflict {
-                    location,
-                    reason: "is there already, and would describe the new image".to_owned(),
-                    hint: Some(Remedy::from("choose another target, or move that file away")),
-                });
-            }
+        let Some((location, bytes)) = self.file_beside() else { return Ok(()) };
+        let (place, name) = place_of(&location, &self.stores)?;
+        let found = place.get(&name, 1 << 26).await;
+        let found = found.map_err(|source| store_error("look at", &location, source))?;
+        if found.is_none_or(|found| found == bytes) {
+            return Ok(());
         }
-        Ok(())
+        Err(Error::Conflict {
+            location,
+            reason: "is there already, and would describe the new image".to_owned(),
+            hint: Some(Remedy::from("choose another target, or move that file away")),
+        })
     }
 
-    /// Writes the files beside the target.
+    /// Writes the file beside the target.
     pub(super) async fn write_beside(&self) -> Result<(), Error> {
-        for (location, bytes) in self.files_beside() {
-            let (place, name) = place_of(&location, &self.stores)?;
-            let written = place.put_durable(&name, bytes.to_vec()).await;
-            written.map_err(|source| store_error("write", &location, source))?;
-        }
-        Ok(())
+        let Some((location, bytes)) = self.file_beside() else { return Ok(()) };
+        let (place, name) = place_of(&location, &self.stores)?;
+        let written = place.put_durable(&name, bytes.to_vec()).await;
+        written.map_err(|source| store_error("write", &location, source))
     }
 }
 
@@ -108,21 +66,29 @@ fn place_of(location: &str, stores: &Stores) -> Result<(Store, String), Error> {
 }
 
 impl AddedLevels {
+    /// The levels that a job adds.
+    pub(super) fn of(job: &TreeJob) -> Self {
+        let array = |TreeArray { path, job }: &TreeArray| (path.clone(), job.target.clone());
+        Self {
+            location: job.request.target.clone(),
+            format: job.format,
+            image: job.root.clone(),
+            arrays: job.arrays.iter().map(array).collect(),
+        }
+    }
+
     /// Says in the group at `target` which levels it has now, and in consolidated metadata which
     /// arrays. Doing it again changes nothing.
-    pub(super) async fn commit(&self, job: &TreeJob, target: &Store) -> Result<(), Error> {
-        let location = &job.request.target;
+    pub(super) async fn commit(&self, target: &Store) -> Result<(), Error> {
+        let location = &self.location;
         let failed = |source| store_error("describe the levels of", location, source);
         let control = target.with_role(Role::Control);
-        let group = GroupMetadata {
-            attributes: self.attributes.clone(),
-            extensions: self.extensions.clone(),
-        };
         let describe = |document: &mut Consolidated, path: &str| {
             if path.is_empty() {
-                document.change_attributes("", |own| own.clone_from(&self.attributes));
+                let attributes = &self.image.attributes;
+                document.change_attributes("", |own| own.clone_from(attributes));
             } else {
-                document.set_group(path, &group);
+                document.set_group(path, &self.image);
             }
             for (name, metadata) in &self.arrays {
                 let Some(metadata) = metadata.zarr() else { continue };
@@ -131,58 +97,46 @@ impl AddedLevels {
             }
             Ok(())
         };
-        let version = job.format.zarr_version();
-        let own = match version {
+        let version = self.format.zarr_version();
+        let mut own = match version {
             Some(version) => consolidated::fetch(&control, version)
                 .await
-                .map_err(|fault| fault.of_target(location))?
-                .map(|document| (version, document)),
+                .map_err(|fault| fault.of_target(location))?,
             None => None,
         };
-        self.create_groups(job, &control).await?;
+        if let Some(document) = &mut own {
+            describe(document, "").map_err(Error::target_metadata)?;
+        }
+        self.create_groups(&control).await?;
         let n5_version = if version.is_none() { self.n5_version(&control).await? } else { None };
-        let new = NewGroup { group: &group, n5_version, needs_document: true };
-        let documents = (job.format.schema().group_documents)(&new);
-        let replaced = own.as_ref().map(|(version, _)| Consolidated::key(*version));
-        for (key, bytes) in documents.into_iter().filter(|(key, _)| replaced != Some(key.as_str()))
-        {
-            control.put_durable(&key, bytes).await.map_err(failed)?;
-        }
-        if let Some((_, mut document)) = own {
-            describe(&mut document, "").map_err(Error::target_metadata)?;
-            crate::large_document::write(&control, &document).await.map_err(failed)?;
-        }
+        let new = NewGroup { group: &self.image, n5_version, needs_document: true };
+        let documents = (self.format.schema().group_documents)(&new);
+        NodeDocuments::new(documents, own).write(&control).await.map_err(failed)?;
         control.sync().await.map_err(failed)?;
         let Some(version) = version else { return Ok(()) };
         consolidated::update_with(location, target, version, describe).await
     }
 
     /// Makes the directories between the image and its new arrays groups, where they are none.
-    async fn create_groups(&self, job: &TreeJob, control: &Store) -> Result<(), Error> {
+    async fn create_groups(&self, control: &Store) -> Result<(), Error> {
         let failed = |source| store_error("write groups below", control.label(), source);
-        let of = |path: &str| -> Vec<String> {
-            path.match_indices('/').map(|(end, _)| path[..end].to_owned()).collect()
-        };
-        let between: BTreeSet<String> = self.arrays.iter().flat_map(|(path, _)| of(path)).collect();
+        let between: BTreeSet<&str> =
+            self.arrays.iter().flat_map(|(path, _)| paths_above(path)).collect();
         for path in between {
-            let place = control.child(&path).map_err(failed)?;
+            let place = control.child(path).map_err(failed)?;
             let found = Documents::fetch(&place).await.map_err(failed)?;
-            if !matches!(found.node(), Ok(None)) {
-                continue; // also what cannot be understood is somebody's
-            }
-            let group = GroupMetadata::default();
-            let new = NewGroup { group: &group, n5_version: None, needs_document: false };
-            for (key, bytes) in (job.format.schema().group_documents)(&new) {
-                place.put_durable(&key, bytes).await.map_err(failed)?;
+            // Also what cannot be understood is somebody's.
+            if matches!(found.node(), Ok(None)) {
+                create_group(&place, self.format, None).await.map_err(failed)?;
             }
         }
         Ok(())
     }
 
     /// The version that a container says, which stays.
-    async fn n5_version(&self, control: &Store) -> Result<Option<rechunk_n5::N5Version>, Error> {
+    async fn n5_version(&self, control: &Store) -> Result<Option<N5Version>, Error> {
         let found = Documents::fetch(control).await;
         let found = found.map_err(|source| store_error("look at", control.label(), source))?;
-        Ok(found.says_n5_version().then_some(rechunk_n5::N5Version::DEFAULT))
+        Ok(found.says_n5_version().then_some(N5Version::DEFAULT))
     }
 }

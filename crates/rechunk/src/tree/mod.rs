@@ -34,7 +34,6 @@ pub use coordinates::Coords;
 pub(crate) use coordinates::is_coordinate;
 pub(crate) use give_up::remove_begun;
 pub(crate) use grown::check_not_between;
-pub(crate) use levels::{AddedLevels, LevelsOfImage};
 pub use report::{ArrayReport, Totals, TreeReport};
 pub use rules::Selection;
 pub(crate) use saved::SavedTree;
@@ -45,6 +44,7 @@ use crate::axes::Axes;
 use crate::dimension_names::GroupNames;
 use crate::formats::{Documents, Fact, Format, Wanted, in_strict_json};
 use crate::job::Job;
+use crate::member_location::paths_above;
 use crate::open::{OpenOptions, left_out};
 use crate::others::{Others, OthersReport};
 use crate::plan_request::profile;
@@ -89,10 +89,10 @@ pub struct TreeJob {
     pub(crate) consolidated: BTreeSet<String>,
     /// Groups of the target that repeat the shapes of arrays which grow.
     pub(crate) grown_groups: GrownGroups,
-    /// The group is there, and gets levels; `None`: a new one is made.
-    pub(crate) adds: Option<Box<AddedLevels>>,
-    /// Files beside the target that are written in the end: the end of their location, and bytes.
-    pub(crate) beside: Vec<(String, Vec<u8>)>,
+    /// The group is there, and gets levels; else a new one is made.
+    pub(crate) adds: bool,
+    /// Bytes of the file beside the target that is written in the end.
+    pub(crate) beside: Option<Vec<u8>>,
     /// The levels, where the arrays are those of a pyramid.
     pub pyramid: Option<Box<PyramidReport>>,
     pub(crate) stores: Stores,
@@ -128,6 +128,29 @@ fn member_options(whole: &CopyRequest, format: Format) -> OpenOptions {
 }
 
 impl TreeJob {
+    /// A job of no arrays, which makes an empty group.
+    pub(crate) fn new(request: CopyRequest, format: Format, stores: Stores) -> Self {
+        Self {
+            request,
+            selection: Selection::default(),
+            arrays: Vec::new(),
+            later: Later::default(),
+            unmoved: Vec::new(),
+            warnings: Vec::new(),
+            format,
+            groups: BTreeMap::new(),
+            root: GroupMetadata::default(),
+            others: Others::default(),
+            others_estimate: Estimate::default(),
+            consolidated: BTreeSet::new(),
+            grown_groups: GrownGroups::default(),
+            adds: false,
+            beside: None,
+            pyramid: None,
+            stores,
+        }
+    }
+
     /// Plans the copy of everything in a group.
     pub(crate) async fn prepare(
         mut request: CopyRequest,
@@ -198,27 +221,18 @@ impl TreeJob {
             holds_all: request.select.is_some() || request.max_missing.is_some(),
         };
         let (arrays, later) = planner.plan_all(fit, found.arrays, found.unreadable).await?;
-        let (groups, others, consolidated) = (found.groups, found.others, found.consolidated);
-        let others_estimate = estimate_others(&others, &request, &stores)?;
-        let unmoved = Vec::new();
+        let others_estimate = estimate_others(&found.others, &request, &stores)?;
         let mut job = Self {
-            request,
             selection,
             arrays,
             later,
-            unmoved,
             warnings,
-            format,
-            groups,
+            groups: found.groups,
             root,
-            others,
+            others: found.others,
             others_estimate,
-            consolidated,
-            grown_groups: GrownGroups::default(),
-            adds: None,
-            beside: Vec::new(),
-            pyramid: None,
-            stores,
+            consolidated: found.consolidated,
+            ..Self::new(request, format, stores)
         };
         job.follow_selected();
         Ok(job)
@@ -355,8 +369,8 @@ fn select(
     // What lies between, without a document of its own, has to be a group to be found.
     let below: Vec<String> = selected.iter().chain(found.groups.keys()).cloned().collect();
     for path in &below {
-        for (end, _) in path.match_indices('/') {
-            found.groups.entry(path[..end].to_owned()).or_default();
+        for above in paths_above(path) {
+            found.groups.entry(above.to_owned()).or_default();
         }
     }
     Ok(())
@@ -365,12 +379,10 @@ fn select(
 /// Refuses a group in which something is where the copy of one of its arrays would keep its state.
 fn check_room_for_state(found: &Found, location: &str) -> Result<(), Error> {
     let arrays: BTreeSet<&str> = found.arrays.iter().map(String::as_str).collect();
-    let ends = |path: &str| -> Vec<usize> {
-        path.match_indices('/').map(|(end, _)| end).chain([path.len()]).collect()
-    };
     for path in found.arrays.iter().chain(found.groups.keys()) {
-        let places = ends(path).into_iter().filter_map(|end| path[..end].strip_suffix(".rechunk"));
-        if let Some(array) = places.into_iter().find(|array| arrays.contains(array)) {
+        let mut places =
+            paths_above(path).chain([&**path]).filter_map(|place| place.strip_suffix(".rechunk"));
+        if let Some(array) = places.find(|array| arrays.contains(array)) {
             return Err(Error::NotATree {
                 location: location.to_owned(),
                 reason: format!(

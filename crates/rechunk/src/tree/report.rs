@@ -146,10 +146,11 @@ impl TreeReport {
             tasks.done += more.done;
             tasks.resumed += more.resumed;
         }
-        self.verified = self.verified.or(report.verified);
         report.warnings.iter().for_each(|warning| said.add(&path, warning));
         // Of a pyramid, the first array has the tasks of all.
         let has_tasks = self.pyramid.is_none() || !report.plan.stages.is_empty();
+        // It has compared all of them, too.
+        self.verified = self.verified.or(report.verified.filter(|_| has_tasks));
         if has_tasks && report.tasks.is_some_and(|tasks| tasks.resumed == tasks.total) {
             self.totals.complete_before += 1;
         } else {

@@ -20,7 +20,7 @@ use crate::request::Running;
 use crate::target::{check_apart, groups_above, open_target};
 use crate::undertaking::{Settings, carry_out};
 use crate::work_dir::WorkDir;
-use crate::{Error, consolidated, verify};
+use crate::{Error, consolidated};
 
 impl TreeJob {
     /// Checks, without writing anything, that [`TreeJob::run`] may write its target, and takes over
@@ -54,11 +54,7 @@ impl TreeJob {
                     Start::Resume => Box::pin(job.check_target(running)).await?,
                     Start::Fresh | Start::Over => {}
                 }
-                if running.verify {
-                    let planning = &job.request.planning;
-                    verify::check_fits(&job.source, job.target_layout.as_ref(), planning).await?;
-                }
-                Ok(())
+                if running.verify { job.check_verifiable().await } else { Ok(()) }
             };
             Box::pin(checked).await.map_err(|error: Error| error.of_member(&array.path))?;
         }
@@ -109,7 +105,7 @@ impl TreeJob {
     /// Opens the target, and checks what is around it and in its way.
     pub(super) async fn open_target(&self) -> Result<Store, Error> {
         let (source, location) = (&self.request.source, &self.request.target);
-        if self.adds.is_none() {
+        if !self.adds {
             check_apart(source, location, "target")?;
         }
         let has_intermediate = self.figures().any(|figures| figures.stages > 1);
@@ -122,7 +118,7 @@ impl TreeJob {
             // What is there is removed at the end.
             check_apart(source, work.location(), "target")?;
         }
-        if !self.grows() && self.adds.is_none() {
+        if !self.grows() && !self.adds {
             groups_above(&target, self.format).await?;
         }
         consolidated::check(location, &target, self.format).await?;

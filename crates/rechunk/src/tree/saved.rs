@@ -72,7 +72,7 @@ impl SavedTree {
             arrays: job.arrays.iter().map(array).chain(later).collect(),
             others: job.others.files.clone(),
             is_given_up: false,
-            adds_levels: job.adds.is_some(),
+            adds_levels: job.adds,
         }
     }
 

@@ -73,7 +73,7 @@ pub(crate) async fn start(
     if job.grows() {
         return start_growth(job, running, left).await;
     }
-    if job.adds.is_some() {
+    if job.adds {
         return start_added(job, running, left).await;
     }
     match (left, running.existing) {

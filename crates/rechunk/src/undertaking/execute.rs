@@ -54,8 +54,7 @@ impl Job {
     /// store lists, which may be late; and what grows is of one state of its source.
     fn list_after_missing(&self, verify: bool) -> Option<u64> {
         let is_local = self.source.array.store().local_root().is_some();
-        let is_other = self.applied.is_some() || self.pyramid.is_some();
-        let is_asked_for = verify && !is_local || self.growth.is_some() || is_other;
+        let is_asked_for = verify && !is_local || self.growth.is_some() || !self.is_copy();
         (!is_asked_for).then_some(MISSING_BEFORE_LISTING)
     }
 

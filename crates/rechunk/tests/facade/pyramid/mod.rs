@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests make files and look at them")]
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
+mod images;
 mod reference;
 
 use std::path::Path;
@@ -294,6 +295,35 @@ async fn elements_that_are_not_stored_count_or_do_not() {
     let refused = prepare(request, Selection::default(), &Stores::default()).await.unwrap_err();
     assert_eq!(refused.class(), rechunk::Class::Usage, "{refused}");
     assert!(!folder.path().join("never.zarr").exists());
+}
+
+#[tokio::test]
+async fn indexes_of_shards_are_read_as_planned_where_cells_skip_what_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = Image::random(&mut Numbers::new(4), vec![32, 48], vec![8, 8]);
+    image.write(&folder.path().join("source.zarr")).await;
+    let case = Case {
+        image,
+        factors: vec![vec![2, 2]],
+        method: ReduceMethod::Mean,
+        size: LevelSize::Floor,
+        from: LevelsFrom::S0,
+        chunk: vec![4, 4],
+        shard: Some(vec![16, 16]),
+        memory_bytes: 64 << 20,
+        threads: 2,
+    };
+    case.run(folder.path(), "sharded.zarr").await.unwrap();
+    let mut request = case.request(folder.path(), "t.zarr");
+    request.source = folder.path().join("sharded.zarr/s0").display().to_string();
+    request.pyramid.as_mut().unwrap().missing = MissingCells::Skip;
+    let prepared = prepare(request, Selection::default(), &Stores::default()).await.unwrap();
+    let (observer, cancel) = (Arc::new(NullObserver), CancellationToken::new());
+    let done = prepared.run(Running::new(Existing::Refuse), observer, cancel).await.unwrap();
+    let CopyReport::Tree(report) = done else { unreachable!() };
+    let (planned, counted) = (report.estimate.source, report.traffic.unwrap().source);
+    assert_eq!(planned.get_requests, counted.get_requests + counted.get_missing);
+    case.check(folder.path(), "t.zarr").await;
 }
 
 #[tokio::test]

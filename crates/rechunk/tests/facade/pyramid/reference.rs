@@ -44,7 +44,7 @@ impl Image {
 
     pub(super) async fn write(&self, place: &Path) {
         std::fs::create_dir_all(place).unwrap();
-        let names: Vec<&str> = ["z", "y", "x"][3 - self.shape.len()..].to_vec();
+        let names: Vec<&str> = ["c", "z", "y", "x"][4 - self.shape.len()..].to_vec();
         let document = json!({
             "zarr_format": 3, "node_type": "array", "shape": self.shape, "data_type": "int16",
             "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": self.chunk}},
