@@ -38,6 +38,9 @@ pub enum Event {
         bytes_total: u64,
         /// Of these, written by an earlier run.
         bytes_done: u64,
+        /// Its tasks take new buffers all the time, and the budget has room for those that were
+        /// freed a moment before.
+        may_keep_freed: bool,
     },
     /// A task has its memory and begins.
     TaskStarted {

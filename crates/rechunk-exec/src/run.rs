@@ -14,7 +14,6 @@ use tracing::Instrument;
 
 use crate::begin;
 use crate::check::{check, check_tasks};
-use crate::cpu::CpuPool;
 use crate::journal::{DoneSet, Log, Marks, Writer};
 use crate::memory::gate::Gate;
 use crate::pyramid::{self, stage::PyramidStage};
@@ -165,9 +164,8 @@ async fn run_windows(context: &Arc<RunContext>, done: &DoneSet) -> Result<(), Ex
 
 /// Runs the passes of a pyramid, one after the other.
 async fn run_pyramid(context: &Arc<RunContext>, done: &DoneSet) -> Result<(), ExecError> {
-    let cpu = CpuPool::new(context.execution.plan.threads).map_err(ExecError::Run)?;
     for number in context.execution.stages() {
-        let stage = PyramidStage::new(Arc::clone(context), number, cpu.clone());
+        let stage = PyramidStage::new(Arc::clone(context), number);
         let stage = Arc::new(stage.map_err(ExecError::Run)?);
         context.observer.event(&RegionStage::started(&[&stage.shared], done));
         let span = tracing::info_span!("pyramid", number);
@@ -220,6 +218,7 @@ fn stage_started(stage: &StageRun, done: &DoneSet) -> Result<Event, Fault> {
         tasks_done: done.count_in(&stage.tasks),
         bytes_total: bytes_of((stage.tasks.start, stage.tasks.end)),
         bytes_done,
+        may_keep_freed: false,
     })
 }
 

@@ -65,7 +65,10 @@ async fn one(stage: Arc<StageRun>, mut slot: Slot, task: u64, begun: Begun) -> E
 
 /// The end of a task, whose result may be lost.
 pub(crate) fn flatten<T>(ended: Result<Result<T, ExecError>, JoinError>) -> Result<T, ExecError> {
-    ended.unwrap_or_else(|error| {
-        Err(ExecError::Run(Fault::Cpu { reason: format!("a task was lost: {error}") }))
-    })
+    ended.unwrap_or_else(|error| Err(ExecError::Run(lost(&error))))
+}
+
+/// The fault of work that did not end.
+pub(crate) fn lost(error: &JoinError) -> Fault {
+    Fault::Cpu { reason: format!("a task was lost: {error}") }
 }

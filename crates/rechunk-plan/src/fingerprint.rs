@@ -144,7 +144,7 @@ fn apply_text(work: &ApplyWork) -> String {
 /// All that decides what the levels of a pyramid hold; not the memory that it has.
 fn pyramid_text(work: &PyramidWork) -> String {
     let mut work = PyramidWork { transfer_bytes: 0, ..work.clone() };
-    work.passes.iter_mut().for_each(|pass| pass.reads_ahead = false);
+    work.passes.iter_mut().for_each(|pass| pass.steps_at_once = 1);
     text(&work)
 }
 

@@ -62,24 +62,53 @@ pub fn pyramid_steps(
     step: &[u64],
     levels: &[StepLevel],
 ) -> Result<Vec<Region>, GridError> {
-    let grid = ChunkGrid::new(&tile.shape, step)?;
-    let boxes = grid.indices().positions().map(|index| {
-        let mut found = grid.region(&index);
-        for (start, from) in found.start.iter_mut().zip(&tile.start) {
-            *start += from;
-        }
-        found
-    });
-    let mut steps: Vec<Region> = boxes.collect();
-    steps.sort_by_cached_key(|found| key(found, levels));
-    Ok(steps)
+    if tile.rank() == 0 {
+        return Ok(vec![tile.clone()]);
+    }
+    let starts = starts(tile, step, levels)?;
+    Ok(starts.iter().map(|start| step_at(tile, step, start)).collect())
 }
 
-/// Place of a step in the order of a task: the chunks that its start lies in.
-fn key(step: &Region, levels: &[StepLevel]) -> Vec<u64> {
-    let mut key = Vec::new();
+/// The step that begins at `start`.
+fn step_at(tile: &Region, step: &[u64], start: &[u64]) -> Region {
+    let shape = (0..start.len()).map(|axis| step[axis].min(tile.end(axis) - start[axis]));
+    Region::new(start.to_vec(), shape.collect())
+}
+
+/// Lists of numbers of one length, one after the other: steps are many, and their lists short.
+struct Lists {
+    numbers: Vec<u64>,
+    length: usize,
+}
+
+impl Lists {
+    fn iter(&self) -> impl Iterator<Item = &[u64]> {
+        self.numbers.chunks_exact(self.length.max(1))
+    }
+}
+
+/// The starts of steps, in the order of [`pyramid_steps`].
+fn starts(tile: &Region, step: &[u64], levels: &[StepLevel]) -> Result<Lists, GridError> {
+    let grid = ChunkGrid::new(&tile.shape, step)?;
+    let rank = tile.rank();
+    let mut keys = Lists { numbers: Vec::new(), length: 0 };
+    for index in grid.indices().positions() {
+        let start = (0..rank).map(|axis| tile.start[axis] + index[axis] * step[axis]);
+        let start: Vec<u64> = start.collect();
+        let before = keys.numbers.len();
+        push_key(&mut keys.numbers, &start, levels);
+        keys.length = keys.numbers.len() - before;
+    }
+    let mut order: Vec<&[u64]> = keys.iter().collect();
+    order.sort_unstable();
+    let numbers = order.iter().flat_map(|key| &key[key.len() - rank..]).copied().collect();
+    Ok(Lists { numbers, length: rank })
+}
+
+/// Adds the place of a step in the order of a task: the chunks that its start lies in, and `start`.
+fn push_key(key: &mut Vec<u64>, start: &[u64], levels: &[StepLevel]) {
     let mut add = |level: &StepLevel, unit: &[u64]| {
-        let axes = step.start.iter().zip(&level.factors).zip(unit);
+        let axes = start.iter().zip(&level.factors).zip(unit);
         key.extend(axes.map(|((start, factor), unit)| start / factor.saturating_mul(*unit).max(1)));
     };
     for level in levels.iter().rev() {
@@ -90,8 +119,7 @@ fn key(step: &Region, levels: &[StepLevel]) -> Vec<u64> {
     for level in levels.iter().rev() {
         add(level, &level.chunk);
     }
-    key.extend(&step.start);
-    key
+    key.extend(start);
 }
 
 /// The most that a task holds of each level while it takes its steps; of one with very many steps,
@@ -112,47 +140,104 @@ pub fn held_of(tile: &Region, step: &[u64], levels: &[StepLevel]) -> Result<Vec<
         };
         return Ok(levels.iter().map(bound).collect());
     }
-    let steps = pyramid_steps(tile, step, levels)?;
+    let starts = starts(tile, step, levels)?;
     let mut held = Vec::with_capacity(levels.len());
     for level in levels {
-        let chunks = most_open(&steps, level, &level.chunk)?;
-        let shards = match &level.shard {
-            Some(shard) => most_open(&steps, level, shard)?,
-            None => 0,
+        let most = |unit: &[u64]| {
+            ChunkGrid::new(&level.shape, unit)
+                .map(|_| most_open((tile, step, &starts), level, unit))
         };
+        let chunks = most(&level.chunk)?;
+        let shards = level.shard.as_deref().map(most).transpose()?.unwrap_or(0);
         held.push(Held { chunks, shards });
     }
     Ok(held)
 }
 
+/// Cells of a step along an axis, and the units of a level that they lie in.
+#[derive(Clone, Copy)]
+struct Span {
+    start: u64,
+    end: u64,
+    /// Cells of a unit.
+    unit: u64,
+    /// Cells of the level.
+    extent: u64,
+}
+
+impl Span {
+    /// No unit is cut.
+    fn is_whole(self) -> bool {
+        let is_end = |at: u64| at.is_multiple_of(self.unit) || at == self.extent;
+        self.start.is_multiple_of(self.unit) && is_end(self.end)
+    }
+
+    /// Units that share a cell with it: number, common cells, and cells of the unit.
+    fn units(self) -> impl Iterator<Item = (u64, u64, u64)> {
+        (self.start / self.unit..self.end.div_ceil(self.unit)).map(move |number| {
+            let (from, to) = (number * self.unit, ((number + 1) * self.unit).min(self.extent));
+            (number, self.end.min(to) - self.start.max(from), to - from)
+        })
+    }
+}
+
+/// Calls `each` with the number of each unit of some spans, its cells in them, and all its cells.
+fn for_units(
+    spans: &[Span],
+    (number, common, cells): (u64, u64, u64),
+    each: &mut impl FnMut(u64, u64, u64),
+) {
+    let Some((span, rest)) = spans.split_first() else { return each(number, common, cells) };
+    let along = span.extent.div_ceil(span.unit);
+    for (own, own_common, own_cells) in span.units() {
+        let number = number.saturating_mul(along).saturating_add(own);
+        for_units(rest, (number, common * own_common, cells * own_cells), each);
+    }
+}
+
 /// Most units of a level that are begun and not complete after a step, or that a step completes
 /// which others have begun.
-fn most_open(steps: &[Region], level: &StepLevel, unit: &[u64]) -> Result<u64, GridError> {
-    let grid = ChunkGrid::new(&level.shape, unit)?;
-    let mut left: BTreeMap<Vec<u64>, u64> = BTreeMap::new();
+fn most_open(
+    (tile, step, starts): (&Region, &[u64], &Lists),
+    level: &StepLevel,
+    unit: &[u64],
+) -> u64 {
+    let mut left: BTreeMap<u64, u64> = BTreeMap::new();
     let mut most = 0;
-    for step in steps {
-        let cells = cells_of(step, &level.factors);
-        let Some(cells) = cells.intersect(&Region::whole(&level.shape)) else { continue };
-        let mut ended = Vec::new();
-        for index in grid.covering(&cells).positions() {
-            let region = grid.region(&index);
-            let Some(common) = region.intersect(&cells) else { continue };
-            if common == region {
-                continue; // it comes and goes with this step
+    let (mut spans, mut ended) = (Vec::new(), Vec::new());
+    for start in starts.iter() {
+        spans.clear();
+        spans.extend((0..start.len()).map(|axis| {
+            let factor = level.factors[axis].max(1);
+            let end = start[axis].saturating_add(step[axis]).min(tile.end(axis));
+            let (unit, extent) = (unit[axis].max(1), level.shape[axis]);
+            Span {
+                start: start[axis] / factor,
+                end: end.div_ceil(factor).min(extent),
+                unit,
+                extent,
             }
-            let of_unit = left.entry(index.clone()).or_insert_with(|| region.elements());
-            *of_unit = of_unit.saturating_sub(common.elements());
-            if *of_unit == 0 {
-                ended.push(index);
-            }
+        }));
+        let is_outside = spans.iter().any(|span| span.start >= span.end);
+        if is_outside || spans.iter().all(|span| span.is_whole()) {
+            continue; // none is touched, or each comes and goes with this step
         }
+        for_units(&spans, (0, 1, 1), &mut |number, common, cells| {
+            if common == cells {
+                return;
+            }
+            let of_unit = left.entry(number).or_insert(cells);
+            *of_unit = of_unit.saturating_sub(common);
+            if *of_unit == 0 {
+                ended.push(number);
+            }
+        });
         most = most.max(left.len());
-        for index in ended {
-            left.remove(&index);
+        for number in ended.drain(..) {
+            left.remove(&number);
         }
     }
-    Ok(u64::try_from(most).unwrap_or(u64::MAX))
+    u64::try_from(most).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -185,6 +270,65 @@ mod tests {
         // Row by row, a row of chunks is open.
         let held = held_of(&tile, &[8, 64], &levels).unwrap();
         assert_eq!(held[2].chunks, 2);
+    }
+
+    /// Counts what is open chunk by chunk, element by element.
+    fn counted(steps: &[Region], level: &StepLevel) -> u64 {
+        let grid = ChunkGrid::new(&level.shape, &level.chunk).unwrap();
+        let mut left: BTreeMap<Vec<u64>, u64> = BTreeMap::new();
+        let mut most = 0;
+        for step in steps {
+            let cells = cells_of(step, &level.factors).intersect(&Region::whole(&level.shape));
+            let mut in_step: BTreeMap<Vec<u64>, u64> = BTreeMap::new();
+            for cell in cells.iter().flat_map(Region::positions) {
+                let chunk = cell.iter().zip(&level.chunk).map(|(at, chunk)| at / chunk).collect();
+                *in_step.entry(chunk).or_default() += 1;
+            }
+            in_step.retain(|chunk, cells| *cells < grid.region(chunk).elements());
+            for (chunk, cells) in in_step {
+                let all = grid.region(&chunk).elements();
+                *left.entry(chunk).or_insert(all) -= cells;
+            }
+            most = most.max(left.len());
+            left.retain(|_, left| *left > 0);
+        }
+        most as u64
+    }
+
+    #[test]
+    fn what_is_held_is_what_is_counted() {
+        let mut state = 7_u64;
+        let mut upto = |most: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            1 + (state >> 33) % most
+        };
+        for _ in 0..300 {
+            let extents: Vec<u64> = (0..upto(3)).map(|_| upto(12)).collect();
+            let mut factors = vec![1; extents.len()];
+            let mut levels = Vec::new();
+            for _ in 0..upto(3) {
+                for factor in &mut factors {
+                    *factor *= upto(3);
+                }
+                let shape = extents.iter().zip(&factors);
+                let ceil = upto(2) == 1;
+                let shape: Vec<u64> = shape
+                    .map(|(n, f)| if ceil { n.div_ceil(*f) } else { (n / f).max(1) })
+                    .collect();
+                let chunk = shape.iter().map(|&extent| upto(extent)).collect();
+                let factors = factors.clone();
+                levels.push(StepLevel { factors, chunk, shard: None, shape, item_bytes: 1 });
+            }
+            // Whole cells of all levels.
+            let step: Vec<u64> = factors.iter().map(|factor| factor * upto(3)).collect();
+            let tile = Region::whole(&extents);
+            let steps = pyramid_steps(&tile, &step, &levels).unwrap();
+            assert_eq!(steps.iter().map(Region::elements).sum::<u64>(), tile.elements());
+            let held = held_of(&tile, &step, &levels).unwrap();
+            for (level, held) in levels.iter().zip(held) {
+                assert_eq!(held.chunks, counted(&steps, level), "{tile:?} {step:?} {level:?}");
+            }
+        }
     }
 
     #[test]

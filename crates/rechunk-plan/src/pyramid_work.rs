@@ -67,9 +67,8 @@ pub struct PyramidPass {
     pub end: usize,
     /// It leaves blocks of its last level for the next pass.
     pub leaves_blocks: bool,
-    /// A task reads a step while it computes and writes the one before.
-    #[serde(default)]
-    pub reads_ahead: bool,
+    /// Steps of a task that are read, computed and written at once.
+    pub steps_at_once: u32,
 }
 
 /// Pyramid: data of a plan beside tiles and steps, which are those of its stages in elements of

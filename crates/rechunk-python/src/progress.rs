@@ -36,7 +36,9 @@ impl Observer for Noted {
                 (state.array_number, state.arrays) = (*number, *arrays);
                 state.stage.clear(); // it may have none: of a pyramid, the first writes all
             }
-            Event::StageStarted { stage, name, tasks, tasks_done, bytes_total, bytes_done } => {
+            Event::StageStarted {
+                stage, name, tasks, tasks_done, bytes_total, bytes_done, ..
+            } => {
                 state.stage.clone_from(name);
                 state.stage_number = *stage;
                 (state.tasks_done, state.tasks_total) = (*tasks_done, *tasks);

@@ -1,6 +1,7 @@
 //! Chunks and shards of a level that a task has begun.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rechunk_array::ShardWriter;
 use rechunk_grid::{ChunkGrid, Region};
@@ -35,8 +36,8 @@ struct Unfinished {
 /// A shard that is being written.
 #[derive(Debug)]
 pub(super) struct OpenShard {
-    pub writer: ShardWriter,
-    /// Chunks that are not there.
+    pub writer: Arc<ShardWriter>,
+    /// Chunks that are not written.
     pub left: u64,
 }
 
@@ -114,6 +115,14 @@ impl Filling {
     pub(super) fn chunks_in(&self, shard: &[u64]) -> u64 {
         let region = self.shard_grid.as_ref().map(|grid| grid.region(shard));
         region.map_or(0, |region| self.grid.covering(&region).elements())
+    }
+
+    /// Notes that a chunk of a shard is written. Returns its writer, if it was the last one.
+    pub(super) fn written(&mut self, shard: &[u64]) -> Option<Arc<ShardWriter>> {
+        let open = self.shards.get_mut(shard)?;
+        open.left = open.left.saturating_sub(1);
+        let is_last = open.left == 0;
+        is_last.then(|| self.shards.remove(shard))?.map(|open| open.writer)
     }
 
     /// Refuses to end a task of which a chunk or a shard is not complete.

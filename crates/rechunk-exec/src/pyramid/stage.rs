@@ -8,7 +8,7 @@ use rechunk_plan::{PassInput, PyramidPass, PyramidWork, StageGeometry, StepLevel
 use super::levels::LevelArrays;
 use crate::Fault;
 use crate::cpu::CpuPool;
-use crate::regions::stage::RegionStage;
+use crate::regions::stage::{Amounts, RegionStage};
 use crate::stage::context::RunContext;
 
 /// A stage of a pyramid that is run.
@@ -27,7 +27,7 @@ pub(crate) struct PyramidStage {
 }
 
 impl PyramidStage {
-    pub(crate) fn new(run: Arc<RunContext>, number: usize, cpu: CpuPool) -> Result<Self, Fault> {
+    pub(crate) fn new(run: Arc<RunContext>, number: usize) -> Result<Self, Fault> {
         let execution = &run.execution;
         let missing = || Fault::Plan { reason: "it writes levels, and has no pyramid".to_owned() };
         let work = Arc::new(*execution.plan.pyramid.clone().ok_or_else(missing)?);
@@ -43,10 +43,13 @@ impl PyramidStage {
         let each = largest.unwrap_or(1).saturating_mul(3).max(1);
         let writes_at_once = usize::try_from(work.transfer_bytes / each).unwrap_or(1).clamp(1, 64);
         let written = levels.iter().map(|level| box_bytes(level, &level.shape));
-        let written_bytes = written.fold(0, u64::saturating_add);
-        let windows = if work.passes[number].reads_ahead { 2 } else { 1 };
-        let spare_max = execution.plan.stages[number].tasks_at_once.saturating_mul(windows);
-        let shared = RegionStage::new(run, number, cpu, (written_bytes, spare_max))?;
+        let finished_bytes = written.fold(0, u64::saturating_add);
+        let tasks_at_once = execution.plan.stages[number].tasks_at_once;
+        let steps_at_once = work.passes[number].steps_at_once.max(1);
+        let windows_at_once = tasks_at_once.saturating_mul(steps_at_once);
+        let cpu = CpuPool::new(execution.plan.threads.min(windows_at_once))?;
+        let amounts = Amounts { finished_bytes, windows_at_once, spare_max: windows_at_once };
+        let shared = RegionStage::new(run, number, cpu, amounts)?;
         Ok(Self { shared, geometry, data_type, fill, levels, writes_at_once, work })
     }
 
@@ -56,6 +59,11 @@ impl PyramidStage {
 
     pub(super) fn pass(&self) -> &PyramidPass {
         &self.work.passes[self.shared.number]
+    }
+
+    /// Steps of a task at once, at least one.
+    pub(super) fn steps_at_once(&self) -> usize {
+        usize::try_from(self.pass().steps_at_once).unwrap_or(usize::MAX).max(1)
     }
 
     /// Arrays of level `level` of the pyramid.

@@ -31,7 +31,11 @@ pub(crate) async fn run_tasks(stage: &Arc<PyramidStage>, done: &DoneSet) -> Resu
 }
 
 async fn one(stage: Arc<PyramidStage>, number: u64) -> Result<(), ExecError> {
-    let work = stage.shared.drive(task::run(Arc::clone(&stage), number).boxed());
+    let task = task::run(Arc::clone(&stage), number).boxed();
+    let work = async {
+        // Else its steps are driven.
+        if stage.steps_at_once() == 1 { stage.shared.drive(task).await } else { task.await }
+    };
     let mark = |(): &()| Mark::task(stage.shared.number, number);
     stage
         .shared

@@ -1,7 +1,9 @@
 //! The way of complete chunks to their levels.
 
+use std::sync::Arc;
+
 use futures::stream::{self, TryStreamExt};
-use rechunk_array::Array;
+use rechunk_array::{Array, ShardWriter};
 use rechunk_grid::{Region, WriteEmpty};
 use rechunk_kernel::wide;
 
@@ -13,61 +15,91 @@ use crate::regions::fault::region_fault;
 use crate::units::frame::{self, Frame};
 use crate::{Fault, Sink};
 
-/// Adds the cells of a step to their level. Chunks and shards that are complete are written, or
-/// compared with those that are there.
-pub(super) async fn out(
+/// A chunk that is complete, on its way to its level.
+pub(super) struct Ready {
+    /// Number of the level in the pyramid.
+    level: usize,
+    index: Vec<u64>,
+    region: Region,
+    elements: Vec<u8>,
+    /// Some of its input is stored.
+    is_found: bool,
+    /// Its shard, where chunks lie in some.
+    shard: Option<Shard>,
+}
+
+/// A shard that is being written.
+struct Shard {
+    index: Vec<u64>,
+    writer: Arc<ShardWriter>,
+}
+
+/// A shard with one chunk more: its level and its index.
+pub(super) struct InShard {
+    pub level: usize,
+    pub index: Vec<u64>,
+}
+
+/// Adds the cells of a step to their level, and the chunks that they complete to `ready`.
+pub(super) fn add(
     stage: &PyramidStage,
     filling: &mut Filling,
     result: LevelResult,
     is_found: bool,
+    ready: &mut Vec<Ready>,
 ) -> Result<(), Fault> {
     let LevelResult { cells, values } = result;
-    let complete = filling.add(&cells, &values, is_found)?;
-    if complete.is_empty() {
-        return Ok(());
-    }
     let writes = matches!(stage.shared.run.execution.sink, Sink::Write(_));
-    let mut ended: Vec<Vec<u64>> = Vec::new();
-    if writes {
-        for chunk in &complete {
-            if let Some(shard) = begin_shard(stage, filling, &chunk.index)? {
-                ended.push(shard);
-            }
-        }
-    }
-    let of = (&*filling, &cells, &*values);
-    let written = stream::iter(complete.into_iter().map(Ok::<_, Fault>));
-    written.try_for_each_concurrent(stage.writes_at_once, |chunk| one(stage, of, chunk)).await?;
-    for shard in ended {
-        let Some(open) = filling.shards.get_mut(&shard) else { continue };
-        open.left = open.left.saturating_sub(1);
-        if open.left == 0
-            && let Some(open) = filling.shards.remove(&shard)
-        {
-            open.writer.finish().await.map_err(Fault::Target)?;
-        }
+    for chunk in filling.add(&cells, &values, is_found)? {
+        let Complete { index, bytes, is_found } = chunk;
+        let shard = if writes { begin_shard(stage, filling, &index)? } else { None };
+        let region = filling.grid.region(&index);
+        let elements = match bytes {
+            Some(bytes) => bytes,
+            None => frame::cut(stage.shared.item_bytes, (&values, &cells), &region)?,
+        };
+        let level = filling.level;
+        ready.push(Ready { level, index, region, elements, is_found, shard });
     }
     Ok(())
 }
 
 /// Begins the shard of a chunk, if chunks of the level lie in shards and nobody has begun it.
-/// Returns its index.
 fn begin_shard(
     stage: &PyramidStage,
     filling: &mut Filling,
     chunk: &[u64],
-) -> Result<Option<Vec<u64>>, Fault> {
-    let Some(shard) = filling.shard_of(chunk) else { return Ok(None) };
-    if !filling.shards.contains_key(&shard) {
-        let left = filling.chunks_in(&shard);
-        let (array, own) = place(stage, filling.level, &shard)?;
-        let format = array.layout().shards().ok_or_else(|| Fault::Plan {
-            reason: format!("level {} of its pyramid has no shards", filling.level),
-        })?;
-        let writer = array.begin_shard(format, &own).map_err(Fault::Target)?;
-        filling.shards.insert(shard.clone(), OpenShard { writer, left });
+) -> Result<Option<Shard>, Fault> {
+    let Some(index) = filling.shard_of(chunk) else { return Ok(None) };
+    if let Some(open) = filling.shards.get(&index) {
+        return Ok(Some(Shard { index, writer: Arc::clone(&open.writer) }));
     }
-    Ok(Some(shard))
+    let left = filling.chunks_in(&index);
+    let (array, own) = place(stage, filling.level, &index)?;
+    let format = array.layout().shards().ok_or_else(|| Fault::Plan {
+        reason: format!("level {} of its pyramid has no shards", filling.level),
+    })?;
+    let writer = Arc::new(array.begin_shard(format, &own).map_err(Fault::Target)?);
+    let open = OpenShard { writer: Arc::clone(&writer), left };
+    filling.shards.insert(index.clone(), open);
+    Ok(Some(Shard { index, writer }))
+}
+
+/// Writes chunks, or compares them with those that are there. Returns the shards that they lie in.
+pub(super) async fn out(
+    stage: Arc<PyramidStage>,
+    chunks: Vec<Ready>,
+) -> Result<Vec<InShard>, Fault> {
+    let own = chunks.iter().filter_map(|chunk| {
+        let shard = chunk.shard.as_ref()?;
+        Some(InShard { level: chunk.level, index: shard.index.clone() })
+    });
+    let shards = own.collect();
+    let stage = &*stage;
+    stream::iter(chunks.into_iter().map(Ok::<_, Fault>))
+        .try_for_each_concurrent(stage.writes_at_once, |chunk| one(stage, chunk))
+        .await?;
+    Ok(shards)
 }
 
 fn place<'a>(
@@ -80,25 +112,15 @@ fn place<'a>(
 }
 
 /// Writes or compares one chunk.
-async fn one(
-    stage: &PyramidStage,
-    (filling, cells, values): (&Filling, &Region, &[u8]),
-    chunk: Complete,
-) -> Result<(), Fault> {
-    let Complete { index, bytes, is_found } = chunk;
+async fn one(stage: &PyramidStage, chunk: Ready) -> Result<(), Fault> {
+    let Ready { level, index, region, elements, is_found, shard } = chunk;
     let execution = &stage.shared.run.execution;
-    let region = filling.grid.region(&index);
-    let elements = match bytes {
-        Some(bytes) => bytes,
-        None => frame::cut(stage.shared.item_bytes, (values, cells), &region)?,
-    };
     match &execution.sink {
         Sink::Write(_) => {
             // Nothing of it was stored: nothing is.
             if is_found || execution.write_empty == WriteEmpty::Always {
-                let (array, own) = place(stage, filling.level, &index)?;
-                let shard = filling.shard_of(&index).and_then(|shard| filling.shards.get(&shard));
-                let way = (shard.map(|open| &open.writer), execution.write_empty);
+                let (array, own) = place(stage, level, &index)?;
+                let way = (shard.as_ref().map(|shard| &*shard.writer), execution.write_empty);
                 let written = array.write_whole_chunk(&own, &elements, way).await;
                 written.map_err(region_fault(Fault::Target))?;
             }
@@ -106,7 +128,7 @@ async fn one(
         Sink::Compare(_) => {
             let frame = Frame::of_region(&region, stage.shared.item_bytes)?;
             let mut there = vec![0; frame.bytes];
-            read_level(stage, filling.level, &region, &mut there).await?;
+            read_level(stage, level, &region, &mut there).await?;
             let found =
                 frame::compare(stage.shared.item_bytes, &region, &elements, &there, &frame)?;
             stage.shared.run.add_differences(&region, &found);

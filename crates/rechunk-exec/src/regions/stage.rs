@@ -14,6 +14,20 @@ use crate::stage::context::RunContext;
 use crate::task_range::TaskRange;
 use crate::{Event, Fault};
 
+/// Bytes of freed buffers that a thread was seen to keep for some milliseconds, twice as many.
+const KEPT_BYTES: u64 = 16 << 20;
+
+/// Amounts of a stage that are not in its plan.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Amounts {
+    /// Bytes that all of its tasks finish, in this run or not.
+    pub finished_bytes: u64,
+    /// Windows that are read at once.
+    pub windows_at_once: u32,
+    /// Buffers of windows that are kept for those after them.
+    pub spare_max: u32,
+}
+
 /// A stage that reads and writes regions.
 #[derive(Debug)]
 pub(crate) struct RegionStage {
@@ -27,29 +41,28 @@ pub(crate) struct RegionStage {
     pub item_bytes: usize,
     /// Bytes that all of its tasks finish, in this run or not.
     finished_bytes: u64,
-    /// All stores work in place, and there are tasks for all threads.
+    /// All stores work in place, and there are windows for all threads.
     is_in_place: bool,
     /// Buffers for what is read, where tasks keep none until others need them.
     pub spare: Spare,
 }
 
 impl RegionStage {
-    /// Stage `number`, whose tasks finish so many bytes, and keep up to `spare_max` buffers for
-    /// those after them.
+    /// Stage `number` of the plan of a run.
     pub(crate) fn new(
         run: Arc<RunContext>,
         number: usize,
         cpu: CpuPool,
-        (finished_bytes, spare_max): (u64, u32),
+        amounts: Amounts,
     ) -> Result<Self, Fault> {
         let execution = &run.execution;
         let item_bytes = target_item_bytes(&run)?;
-        let tasks_at_once = execution.plan.stages[number].tasks_at_once;
         let is_in_place = cpu.has_threads()
-            && tasks_at_once >= execution.plan.threads
+            && amounts.windows_at_once >= execution.plan.threads
             && stores(&run).all(Store::works_in_place);
         let tasks = execution.tasks_of(number);
-        let spare = Spare::new(usize::try_from(spare_max).unwrap_or(usize::MAX));
+        let spare = Spare::new(usize::try_from(amounts.spare_max).unwrap_or(usize::MAX));
+        let finished_bytes = amounts.finished_bytes;
         Ok(Self { run, cpu, number, tasks, item_bytes, finished_bytes, is_in_place, spare })
     }
 
@@ -91,7 +104,15 @@ impl RegionStage {
             tasks_done: sum(&|stage| done.count_in(&stage.tasks)),
             bytes_total: sum(&|stage| stage.share(stage.tasks.len())),
             bytes_done: sum(&|stage| stage.share(done.count_in(&stage.tasks))),
+            may_keep_freed: stages.iter().any(|stage| stage.has_room()),
         }
+    }
+
+    /// The plan leaves room for what the allocator may keep of each thread.
+    fn has_room(&self) -> bool {
+        let plan = &self.run.execution.plan;
+        let room = plan.memory.budget_bytes.saturating_sub(plan.memory.planned_peak_bytes);
+        room >= KEPT_BYTES.saturating_mul(u64::from(plan.threads))
     }
 
     /// Bytes that so many of its tasks finish.

@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 use super::window_op::Windows;
 use crate::Fault;
 use crate::cpu::CpuPool;
-use crate::regions::stage::{RegionStage, target_item_bytes};
+use crate::regions::stage::{Amounts, RegionStage, target_item_bytes};
 use crate::stage::context::RunContext;
 
 /// A stage of an apply that is run.
@@ -27,7 +27,9 @@ pub(crate) struct WindowStage {
 impl WindowStage {
     /// The stages of an apply that a run has tasks of; they share one pool.
     pub(crate) fn all_of(run: &Arc<RunContext>) -> Result<Vec<Arc<Self>>, Fault> {
-        let cpu = CpuPool::new(run.execution.plan.threads)?;
+        let plan = &run.execution.plan;
+        let tasks_at_once = plan.stages.iter().map(|stage| stage.tasks_at_once);
+        let cpu = CpuPool::new(plan.threads.min(tasks_at_once.fold(0, u32::saturating_add)))?;
         let stage = |number| Self::new(Arc::clone(run), number, cpu.clone()).map(Arc::new);
         run.execution.stages().map(stage).collect()
     }
@@ -38,12 +40,13 @@ impl WindowStage {
         let work = Arc::new(*execution.plan.apply.clone().ok_or_else(missing)?);
         let windows = execution.windows.clone().ok_or_else(missing)?;
         let fill = execution.sink.array().layout().spec().fill_item(Endian::NATIVE);
+        let windows_at_once = execution.plan.stages[number].tasks_at_once;
         // Blocks go to a store, which takes their memory.
-        let is_direct = work.job.way() == Way::Direct;
-        let spare_max = if is_direct { execution.plan.stages[number].tasks_at_once } else { 0 };
+        let spare_max = if work.job.way() == Way::Direct { windows_at_once } else { 0 };
         let kept = u64::try_from(work.job.kept().elements()).unwrap_or(u64::MAX);
-        let kept_bytes = kept.saturating_mul(wide(target_item_bytes(&run)?));
-        let shared = RegionStage::new(run, number, cpu, (kept_bytes, spare_max))?;
+        let finished_bytes = kept.saturating_mul(wide(target_item_bytes(&run)?));
+        let amounts = Amounts { finished_bytes, windows_at_once, spare_max };
+        let shared = RegionStage::new(run, number, cpu, amounts)?;
         Ok(Self { shared, fill, work, windows })
     }
 

@@ -28,7 +28,7 @@ pub(super) struct Staged {
     /// Fewer tasks than a run should have that may be interrupted.
     pub is_coarse: bool,
     pub transfer_bytes: u64,
-    pub reads_ahead: bool,
+    pub steps_at_once: u32,
 }
 
 /// The cheapest tile and step of a pass that fit; else the least bytes that it needs.
@@ -135,7 +135,8 @@ fn staged(
     let tasks = cells(&geometry.domain, tile);
     let room = budget.memory_bytes.saturating_sub(request.fixed_bytes) / needed.max(1);
     let tasks_at_once = sizes.answers.tasks_at_once(asked.request, tasks.min(room));
-    let parallel = (tasks_at_once, way.chunks_at_once);
+    let lanes = u64::from(way.steps_at_once).max(way.chunks_at_once);
+    let parallel = (tasks_at_once, lanes);
     let estimate = estimate(request, geometry, (tile, step), parallel, traffic);
     let blocks =
         pass.leaves_blocks.then(|| (request.work.cells(pass.end - 1), geometry.block(tile)));
@@ -145,7 +146,7 @@ fn staged(
         blocks,
         is_coarse: is_coarse(geometry, tasks),
         transfer_bytes: sizes.transfer_bytes(way.chunks_at_once),
-        reads_ahead: way.reads_ahead,
+        steps_at_once: way.steps_at_once,
     }
 }
 
@@ -163,7 +164,8 @@ fn hoped_seconds(
 ) -> (bool, f64) {
     let tasks = cells(&geometry.domain, tile);
     let most = Answers::Late;
-    let parallel = (most.tasks_at_once(request.asked.request, tasks), most.chunks_at_once());
+    let lanes = most.chunks_at_once().max(u64::from(request.asked.request.budget.threads));
+    let parallel = (most.tasks_at_once(request.asked.request, tasks), lanes);
     let estimate = estimate(request, geometry, (tile, step), parallel, traffic.clone());
     (is_coarse(geometry, tasks), estimate.seconds)
 }

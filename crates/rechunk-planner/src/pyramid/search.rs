@@ -158,7 +158,7 @@ impl Search<'_> {
 
 fn pass_of(input: PassInput, levels: Range<usize>, leaves_blocks: bool) -> PyramidPass {
     let Range { start: first, end } = levels;
-    PyramidPass { input, first, end, leaves_blocks, reads_ahead: false }
+    PyramidPass { input, first, end, leaves_blocks, steps_at_once: 1 }
 }
 
 fn input_of(work: &PyramidWork, first: usize, had_blocks: bool) -> PassInput {
@@ -191,7 +191,7 @@ fn course(levels: usize, prefix: &Prefix) -> Course {
         course.blocks.extend(staged.blocks.clone());
         course.estimate.add(&staged.estimate);
         course.transfer_bytes = course.transfer_bytes.max(staged.transfer_bytes);
-        course.passes.push(PyramidPass { reads_ahead: staged.reads_ahead, ..pass.clone() });
+        course.passes.push(PyramidPass { steps_at_once: staged.steps_at_once, ..pass.clone() });
         course.stages.push(stage);
     }
     course

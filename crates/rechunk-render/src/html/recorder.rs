@@ -274,6 +274,7 @@ mod tests {
             tasks_done: 0,
             bytes_total: 100,
             bytes_done: 0,
+            may_keep_freed: false,
         }
     }
 
