@@ -48,7 +48,7 @@ const PLANS: [(&str, &str); 8] = [
 ];
 
 /// Commands that are refused.
-const ERRORS: [&str; 31] = [
+const ERRORS: [&str; 33] = [
     "info nowhere.zarr",
     "cpoy small.zarr t.zarr",
     "copy small.zarr",
@@ -80,6 +80,8 @@ const ERRORS: [&str; 31] = [
     "run nowhere.json",
     "copy series.zarr t.zarr --include nothing*",
     "plan --shape 10,10 --chunks 2,2",
+    "pyramid small.zarr t.zarr",
+    "pyramid small.zarr t.zarr --levels 1 --until 2",
 ];
 
 /// Compares with a snapshot, or writes it.

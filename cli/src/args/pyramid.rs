@@ -1,6 +1,6 @@
 //! Options of `rechunk pyramid`.
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use super::{OutputArgs, PlanningArgs, RawArgs, RunningArgs, StoreArgs};
 
@@ -43,14 +43,15 @@ pub(crate) struct PyramidArgs {
 /// The levels.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Levels")]
+#[command(group = ArgGroup::new("wanted").required(true).args(["factors", "levels", "until"]))]
 pub(crate) struct LevelArgs {
     /// Factors of each level against level 0: `1,2,2;1,4,4`, or by name `y=2,x=2;y=4,x=4`. Any
     /// whole numbers; from level to level they grow.
-    #[arg(long, value_name = "LIST", required_unless_present_any = ["levels", "until"], conflicts_with_all = ["levels", "until"])]
+    #[arg(long, value_name = "LIST")]
     pub factors: Option<String>,
     /// Number of levels below level 0, each half as large along the axes of space. An axis whose
     /// voxels are twice as large as others' waits.
-    #[arg(long, value_name = "N", conflicts_with = "until")]
+    #[arg(long, value_name = "N")]
     pub levels: Option<u32>,
     /// As many levels as it takes until no axis of space has more than N elements.
     #[arg(long, value_name = "N")]

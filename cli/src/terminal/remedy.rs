@@ -22,6 +22,9 @@ pub(crate) fn hint(remedy: &Remedy) -> String {
         Remedy::ResumeOrClean => {
             "--resume goes on where it stopped, `rechunk clean TARGET` gives it up"
         }
+        Remedy::MakeLevelAnew => {
+            "--overwrite removes it and makes it anew; --factors names levels that are not there"
+        }
         Remedy::EndOrClean => "--resume ends it, `rechunk clean TARGET` removes it",
         Remedy::Resume => "run the same command with --resume",
         Remedy::ResumeFromThere => "run the same command with --resume to go on from there",

@@ -91,7 +91,8 @@ pub fn with_levels(
     let for_all = of_all(image, rank.unwrap_or(0));
     let datasets = image.get_mut("datasets")?.as_array_mut()?;
     let is_added = |dataset: &Value| {
-        dataset.get("path").and_then(Value::as_str).is_some_and(|path| paths.contains(&path))
+        let path = dataset.get("path").and_then(Value::as_str);
+        path.is_some_and(|path| paths.contains(&path.trim_matches('/')))
     };
     datasets.retain(|dataset| !is_added(dataset)); // an interrupted run may have put some in
     for mut dataset in added.into_iter().filter(is_added) {
@@ -102,7 +103,42 @@ pub fn with_levels(
         let at = datasets.iter().position(|other| coarseness(other) > own);
         datasets.insert(at.unwrap_or(datasets.len()), dataset);
     }
+    if let Some(described) = images(&mut new)?.first() {
+        let is_added: Vec<bool> = list_at(described, "datasets").iter().map(is_added).collect();
+        list_in_recipe(image, described, &is_added);
+    }
     Some(all)
+}
+
+/// Start of the name of a method in recipes of ours.
+const OURS: &str = "rechunk.";
+
+/// Has a recipe of ours list the factors of those levels of an image that were made by it. Of
+/// `new`, which describes all levels, those that are added are, if its recipe is alike.
+fn list_in_recipe(image: &mut Value, new: &Value, is_added: &[bool]) {
+    let Some(own) = image.get_mut("metadata") else { return };
+    let method = |recipe: &Value| recipe.get("method").and_then(Value::as_str).map(str::to_owned);
+    let settings = |recipe: &Value| {
+        let mut settings = recipe.get("kwargs").and_then(Value::as_object).cloned()?;
+        let factors = settings.shift_remove("factors")?;
+        Some((settings, factors.as_array()?.clone()))
+    };
+    let Some((new, own_method)) = new.get("metadata").zip(method(own)) else { return };
+    let (Some((own_settings, listed)), Some((new_settings, factors))) =
+        (settings(own), settings(new))
+    else {
+        return;
+    };
+    if !own_method.starts_with(OURS) {
+        return;
+    }
+    let is_alike = method(new) == Some(own_method) && new_settings == own_settings;
+    let of_recipe = factors
+        .into_iter()
+        .zip(is_added)
+        .filter(|(factors, is_added)| if **is_added { is_alike } else { listed.contains(factors) });
+    let of_recipe: Vec<Value> = of_recipe.map(|(factors, _)| factors).collect();
+    own["kwargs"]["factors"] = Value::Array(of_recipe);
 }
 
 #[cfg(test)]
@@ -131,5 +167,35 @@ mod tests {
         assert_eq!(all["mine"], 1);
         let nothing = json!({"multiscales": 3});
         assert_eq!(with_levels(nothing.as_object().unwrap(), new.as_object().unwrap(), &[]), None);
+    }
+
+    #[test]
+    fn the_recipe_lists_the_levels_that_were_made_by_it() {
+        let dataset = |path: &str| {
+            json!({"path": path, "coordinateTransformations": [
+            {"type": "scale", "scale": [path.parse::<f64>().unwrap()]}]})
+        };
+        let image = |method: &str, paths: &[&str], factors: Value| {
+            let datasets: Vec<Value> = paths.iter().map(|path| dataset(path)).collect();
+            json!({"multiscales": [{"datasets": datasets, "metadata": {
+                "method": method, "kwargs": {"size": "floor", "factors": factors}}}]})
+        };
+        let with = |own: &Value, new: &Value, paths: &[&str]| {
+            with_levels(own.as_object().unwrap(), new.as_object().unwrap(), paths).unwrap()
+                ["multiscales"][0]["metadata"]["kwargs"]["factors"]
+                .clone()
+        };
+        let own = image("rechunk.mean", &["1", "2"], json!([[1], [2]]));
+        let all = |method: &str| image(method, &["1", "2", "4"], json!([[1], [2], [4]]));
+        assert_eq!(with(&own, &all("rechunk.mean"), &["4"]), json!([[1], [2], [4]]));
+        assert_eq!(with(&own, &all("rechunk.max"), &["4"]), json!([[1], [2]]));
+        let without = image("rechunk.mean", &["1"], json!([[1]]));
+        assert_eq!(with(&own, &without, &["2"]), json!([[1]]));
+        assert_eq!(
+            with(&own, &image("rechunk.max", &["1", "2"], json!([[1], [2]])), &["2"]),
+            json!([[1]])
+        );
+        let others = image("skimage.rescale", &["1"], json!([[1]]));
+        assert_eq!(with(&others, &all("rechunk.mean"), &["2", "4"]), json!([[1]]));
     }
 }

@@ -18,6 +18,9 @@ pub(crate) fn hint(remedy: &Remedy) -> String {
         Remedy::ResumeOrOverwrite => {
             "resume=True goes on where it stopped, overwrite=True starts again"
         }
+        Remedy::MakeLevelAnew => {
+            "overwrite=True removes it and makes it anew; factors names levels that are not there"
+        }
         Remedy::ResumeOrClean | Remedy::EndOrClean => {
             "resume=True goes on where it stopped, rechunk.clean(target) gives it up"
         }

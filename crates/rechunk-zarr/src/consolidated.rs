@@ -171,6 +171,19 @@ impl Consolidated {
         Ok(())
     }
 
+    /// Takes the array at `path` out.
+    pub fn remove_array(&mut self, path: &str) {
+        match self.version {
+            ZarrVersion::V2 => {
+                self.members.remove(&format!("{path}/.zarray"));
+                self.members.remove(&format!("{path}/.zattrs"));
+            }
+            ZarrVersion::V3 => {
+                self.members.remove(path);
+            }
+        }
+    }
+
     /// Puts all members below `prefix` of another document in, at `path` and their own path there.
     pub fn set_members_of(&mut self, other: &Self, prefix: &str, path: &str) {
         for (name, _) in other.members.iter() {

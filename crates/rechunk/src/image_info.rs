@@ -165,6 +165,15 @@ struct Sampled {
     beyond: u64,
 }
 
+/// Methods that give all elements of a level that were compared; `None` where none was.
+pub(crate) async fn methods_of(
+    base: &OpenArray,
+    level: &OpenArray,
+    factors: &[u64],
+) -> Result<Option<Vec<String>>, Error> {
+    Ok(compare(base, level, factors).await?.map(|sampled| sampled.methods))
+}
+
 async fn compare(
     base: &OpenArray,
     level: &OpenArray,

@@ -24,6 +24,8 @@ pub enum Remedy {
     ResumeOrOverwrite,
     /// Go on where the run stopped, or give it up.
     ResumeOrClean,
+    /// Make the level of an image anew, or ask for others.
+    MakeLevelAnew,
     /// Resume a run that has written all, or remove what is left of it.
     EndOrClean,
     /// Resume the run.
@@ -150,6 +152,7 @@ impl fmt::Display for Remedy {
             Self::ReadAgain => "start again, and read the source again",
             Self::ResumeOrOverwrite => "resume it, or start again",
             Self::ResumeOrClean => "resume it, or give it up",
+            Self::MakeLevelAnew => "overwrite it, or ask for levels that are not there",
             Self::EndOrClean => "resume it, or remove what is left",
             Self::Resume => "resume it",
             Self::ResumeFromThere => "resume it from there",

@@ -90,6 +90,8 @@ fn levels_are_added_where_they_belong() {
     let shapes: Vec<_> = found.iter().map(|(path, ..)| shape(path)).collect();
     let wanted = [[2, 3, 8, 40, 60], [2, 3, 8, 20, 30], [2, 3, 4, 10, 15], [2, 3, 2, 5, 7]];
     assert_eq!(shapes, wanted.map(|shape| json!(shape)));
+    let recipe = &image(&target)["metadata"]["kwargs"];
+    assert_eq!(*recipe, serde_json::Value::Null, "nobody has made all levels of this image alike");
     assert_eq!(attributes(&target)["operator"], "somebody");
     assert_eq!(attributes(&target)["ome"]["omero"]["channels"].as_array().unwrap().len(), 3);
 }
@@ -138,6 +140,108 @@ fn levels_that_are_no_levels_of_the_image_are_refused() {
         rechunk(&[&["pyramid", &target, &target][..], options].concat()).ends_with(code);
         assert_eq!(tree(folder.path()), before, "{options:?}");
     }
+}
+
+#[test]
+fn levels_that_are_complete_are_left_as_they_are() {
+    let folder = Folder::new();
+    let target = folder.at("image.zarr");
+    write_image(&target);
+    let both = "1,1,1,2,2;1,1,2,4,4";
+    add(&target, &["--factors", both]);
+    let before = tree(folder.path());
+    let run = |options: &[&str]| {
+        let done = rechunk(&[&["pyramid", &target, &target][..], options].concat());
+        assert_eq!(tree(folder.path()), before, "{options:?}");
+        done
+    };
+    for options in [&["--factors", both][..], &["--factors", "1,1,2,4,4"]] {
+        let more = [&["--resume"][..], &["--resume", "--verify"]];
+        for more in more {
+            run(&[options, more].concat()).ok().says(&["already complete"]);
+        }
+        run(options).ends_with(4).says(&["is a level of factors", "--overwrite removes it"]);
+        run(&[options, &["--dry-run"]].concat()).ok().says(&["is a level of factors"]);
+    }
+    let others: [&[&str]; 4] = [
+        &["--factors", both, "--chunks", "1,1,2,8,8"],
+        &["--factors", both, "--codec", "gzip"],
+        &["--factors", both, "--method", "max"],
+        &["--factors", "1,1,2,4,4;1,1,4,8,8"],
+    ];
+    for options in others {
+        run(&[options, &["--resume"]].concat()).ends_with(4).says(&["is a level", "--overwrite"]);
+    }
+}
+
+/// Metadata prove no method: most writers say none.
+#[test]
+fn levels_of_another_method_are_none_that_are_complete() {
+    let folder = Folder::new();
+    let target = folder.at("image.zarr");
+    write_image(&target);
+    add(&target, &["--factors", "1,1,1,2,2", "--method", "min"]);
+    let before = tree(folder.path());
+    let run = ["pyramid", &target, &target, "--factors", "1,1,1,2,2", "--resume"];
+    let done = rechunk(&[&run[..], &["--method", "max"]].concat()).ends_with(4);
+    done.says(&["s1", "other elements than `max` gives", "--overwrite"]);
+    rechunk(&[&run[..], &["--method", "min"]].concat()).ok();
+    assert_eq!(tree(folder.path()), before);
+}
+
+#[test]
+fn a_level_is_made_anew_and_all_else_stays() {
+    let folder = Folder::new();
+    for version in ["0.5", "0.4"] {
+        let (source, target) = (folder.at("s.zarr"), folder.at(&format!("image-{version}.zarr")));
+        if version == "0.5" {
+            RawArray::v3(&[40, 60], &[16, 16]).of_uint16().write(&source);
+        }
+        let dialect = format!("ome-zarr-{version}");
+        let levels = ["--factors", "2,2;4,4;8,8", "--method", "max", "--as", &dialect, "-q"];
+        rechunk(&[&["pyramid", &source, &target][..], &levels].concat()).ok();
+        let wanted = folder.at(&format!("wanted-{version}.zarr"));
+        let anew = ["--factors", "4,4", "--as", &dialect, "-q"];
+        rechunk(&[&["pyramid", &source, &wanted][..], &anew].concat()).ok();
+        let group = if version == "0.4" { ".zattrs" } else { "zarr.json" };
+        let said = || document(&format!("{target}/{group}"));
+        let (before, files) = (said(), tree(target.as_ref()));
+        rechunk(&["pyramid", &target, &target, "--factors", "4,4", "--overwrite", "-q"]).ok();
+        assert_eq!(tree(format!("{target}/s2").as_ref()), tree(format!("{wanted}/s1").as_ref()));
+        let now = tree(target.as_ref());
+        let is_else = |key: &&String| !key.starts_with("s2/") && !key.starts_with(['.', 'z']);
+        for key in files.keys().filter(is_else) {
+            assert_eq!(now.get(key), files.get(key), "{key}");
+        }
+        assert_eq!(now.len(), files.len());
+        // The recipe is that of the others.
+        let mut expected = before.clone();
+        let root = |said: &mut serde_json::Value| {
+            let images = match version {
+                "0.4" => said["multiscales"].take(),
+                _ => said["attributes"]["ome"]["multiscales"].take(),
+            };
+            images[0].clone()
+        };
+        let (mut after, mut image) = (said(), root(&mut expected));
+        image["metadata"]["kwargs"]["factors"] = json!([[1, 1], [2, 2], [8, 8]]);
+        assert_eq!(root(&mut after), image);
+        rechunk(&["verify", &format!("{wanted}/s1"), &format!("{target}/s2")]).ok();
+    }
+}
+
+#[test]
+fn a_level_that_is_a_link_is_not_removed() {
+    let folder = Folder::new();
+    let target = folder.at("image.zarr");
+    write_image(&target);
+    add(&target, &["--factors", "1,1,1,2,2"]);
+    std::fs::rename(format!("{target}/s1"), folder.at("mine")).unwrap();
+    std::os::unix::fs::symlink(folder.at("mine"), format!("{target}/s1")).unwrap();
+    let before = tree(folder.path());
+    let run = ["pyramid", &target, &target, "--factors", "1,1,1,2,2", "--overwrite"];
+    rechunk(&run).ends_with(4).says(&["s1", "is a link"]);
+    assert_eq!(tree(folder.path()), before);
 }
 
 /// An image of a setup has the levels that its attributes say: BigDataViewer needs both.

@@ -31,7 +31,7 @@ fn levels_that_cannot_be_are_refused_and_nothing_is_written() {
         (&["--levels", "4"], 2, &["3 levels"]),
         (&["--levels", "0"], 2, &["no level"]),
         (&["--until", "11"], 2, &["no level"]),
-        (&[], 2, &["--factors"]),
+        (&[], 2, &["--factors <LIST>|--levels <N>|--until <N>"]),
         (&["--levels", "1", "--as", "bdv-n5", "--format", "zarr3"], 2, &["bdv-n5"]),
         (&["--levels", "1", "--as", "ome-zarr-0.4", "--shards", "8,8,8"], 2, &["--shards"]),
         (&["--levels", "1", "--max-mem", "1KiB"], 5, &["--max-mem"]),
@@ -91,8 +91,9 @@ fn dry_runs_write_nothing() {
 }
 
 /// Kills a run at calls that change files; the same with `--resume` ends in the same files. Until
-/// the run is complete, an image that gets levels is as it was.
-fn killed(source: &str, is_added: bool, options: &[&str], points: u64) {
+/// the run is complete, an image that gets levels is as it was, but for what is made anew: the
+/// level `s1`, with an option for the first run only.
+fn killed(source: &str, is_added: bool, options: &[&str], anew: Option<&str>, points: u64) {
     let folder = Folder::new();
     let round = |number: u64| {
         let round = folder.path().join(format!("round-{number}"));
@@ -114,7 +115,7 @@ fn killed(source: &str, is_added: bool, options: &[&str], points: u64) {
             all.extend(["--at", at.as_str()]);
         }
         all.extend(["--", BINARY]);
-        let own = arguments(round, &[]);
+        let own = arguments(round, anew.as_slice());
         all.extend(own.iter().map(String::as_str));
         Run::program(&tool("killpoint"), &all).go()
     };
@@ -128,18 +129,74 @@ fn killed(source: &str, is_added: bool, options: &[&str], points: u64) {
     for point in 1..=points {
         let at = calls * point / (points + 1);
         let stopped = round(at);
-        assert_eq!(run(&stopped, at).code, 137);
+        let done = run(&stopped, at);
+        if done.code == 0 {
+            assert!(at * 10 > calls * 8, "it ended before {at} of {calls}");
+            assert_eq!(tree(&stopped), whole, "it had fewer calls than {at}");
+            continue;
+        }
+        assert_eq!(done.code, 137, "at {at} of {calls}: {}", done.stderr);
         let left = tree(&stopped.join("image.zarr"));
         let changed: Vec<_> =
             before.iter().filter(|(key, digest)| left.get(*key) != Some(digest)).collect();
-        let is_documents = changed.iter().all(|(key, _)| key.as_str() == "zarr.json");
-        assert!(is_documents, "at {at} of {calls}: {changed:?}");
-        let again = arguments(&stopped, &["-q"]);
-        rechunk(&again).ends_with(4).says(&["--resume"]);
+        let is_level = |key: &str| anew.is_some() && (key == "s1" || key.starts_with("s1/"));
+        let is_documents = changed.iter().all(|(key, _)| *key == "zarr.json" || is_level(key));
+        let keys: Vec<_> = changed.iter().map(|(key, _)| key).collect();
+        assert!(is_documents, "at {at} of {calls}: {keys:?}");
+        if changed.iter().any(|(key, _)| is_level(key)) && left.contains_key("s1/zarr.json") {
+            let now = whole.get("image.zarr/s1/zarr.json");
+            assert_eq!(left.get("s1/zarr.json"), now, "half of a level looks finished");
+        }
+        rechunk(&arguments(&stopped, &["-q"])).ends_with(4).says(&["--resume"]);
+        let over = arguments(&stopped, &["-q", "--overwrite"]);
+        if is_added {
+            rechunk(&over).ends_with(4).says(&["`rechunk clean TARGET` gives it up"]);
+        }
+        if anew.is_some() && point % 2 == 0 {
+            gives_up(&stopped.join("image.zarr"), &before);
+            std::fs::remove_dir_all(stopped).unwrap();
+            continue;
+        }
         rechunk(&arguments(&stopped, &["--resume", "-q"])).ok();
         assert_eq!(tree(&stopped), whole, "at {at} of {calls}");
         std::fs::remove_dir_all(stopped).unwrap();
     }
+}
+
+/// Gives a level up that was being made anew: the image then has it as it was, or is without it.
+fn gives_up(image: &Path, before: &std::collections::BTreeMap<String, String>) {
+    let path = image.display().to_string();
+    let done = rechunk(&["clean", &path]);
+    if done.code == 4 {
+        done.says(&["--resume"]); // all is written
+        return;
+    }
+    done.ok();
+    let left = tree(image);
+    assert!(!left.keys().any(|key| key.contains(".rechunk")), "{left:?}");
+    let levels: Vec<String> =
+        super::places(&super::image(&path)).into_iter().map(|(path, ..)| path).collect();
+    let of = |tree: &std::collections::BTreeMap<String, String>, level: &str| -> Vec<_> {
+        let below = format!("{level}/");
+        let all = tree.iter().filter(|(key, _)| key.starts_with(&below));
+        all.map(|(key, digest)| (key.clone(), digest.clone())).collect()
+    };
+    for level in ["s0", "s1", "s2"] {
+        let named = levels.iter().any(|path| path == level);
+        assert!(named || level == "s1", "{levels:?}");
+        let files = if named { of(before, level) } else { Vec::new() };
+        assert_eq!(of(&left, level), files, "{level}: {levels:?}");
+    }
+}
+
+#[test]
+fn a_level_that_was_being_made_anew_ends_in_the_same_files() {
+    let folder = Folder::new();
+    let image = folder.at("image.zarr");
+    write_image(&image);
+    let levels = ["--factors", "1,1,1,2,2;1,1,2,4,4", "--method", "max", "-q"];
+    rechunk(&[&["pyramid", &image, &image][..], &levels].concat()).ok();
+    killed(&image, true, &["--factors", "1,1,1,2,2"], Some("--overwrite"), 12);
 }
 
 #[test]
@@ -147,8 +204,8 @@ fn a_pyramid_that_was_killed_ends_in_the_same_files() {
     let folder = Folder::new();
     write_image(&folder.at("image.zarr"));
     let levels = ["--factors", "1,1,1,2,2;1,1,2,4,4"];
-    killed(&folder.at("image.zarr"), true, &levels, 7);
-    killed(&folder.at("image.zarr"), false, &levels, 4);
+    killed(&folder.at("image.zarr"), true, &levels, None, 7);
+    killed(&folder.at("image.zarr"), false, &levels, None, 4);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use rechunk_plan::MissingCells;
 use rechunk_reduce::Method;
 use rechunk_store::{Meter, Stores};
 use rechunk_zarr::GroupMetadata;
+use serde_json::{Map, Value};
 
 use super::choice::{dialect_of, method_of, split_axes};
 use super::described::describe;
@@ -16,14 +17,13 @@ use super::plan::{JobLevel, PyramidJob};
 use super::sizes::{Sizes, factors, shape_of};
 use super::targets::{LevelWish, SpecifiedLevel, specified};
 use super::{PyramidReport, PyramidRequest};
+use crate::Error;
 use crate::job::Job;
-use crate::member_location::member_location;
 use crate::request::CopyRequest;
 use crate::sample::{Sample, sample};
 use crate::specified::Specified;
 use crate::target::is_same_place;
-use crate::tree::{TreeArray, TreeJob};
-use crate::{Error, Remedy};
+use crate::tree::{Adding, TreeArray, TreeJob};
 
 /// Plans the pyramid that a request asks for. Reads metadata and a few chunk sizes; writes nothing.
 pub(crate) async fn prepare_pyramid(
@@ -48,14 +48,15 @@ pub(crate) async fn prepare_pyramid(
     let method = method_of(&pyramid, &image, &mut warnings);
     let sizes = Sizes { axes: &image.axes, scale: &image.scale, shape: &image.array.spec().shape };
     let wanted = factors(&pyramid, &sizes)?;
-    let known = match there {
-        Some(group) => {
-            let begun = begun_levels(&request.target, &stores).await?;
-            known_levels(group, &begun, &request, &image, &stores).await?
-        }
-        None => Vec::new(),
-    };
-    let made = made_levels(&pyramid, (&image, method), (dialect, there, &known), wanted)?;
+    let (mut known, mut begun) = (Vec::new(), Vec::new());
+    if let Some(group) = there {
+        begun = begun_levels(&request.target, &stores).await?;
+        known = known_levels(group, &begun, &request, &image, &stores).await?;
+    }
+    let of_image = (dialect, there.is_some(), known.as_slice());
+    let made = made_levels(&pyramid, (&image, method), of_image, (wanted, &begun));
+    let is_made = |level: &Level| made.iter().any(|made| made.path == level.path);
+    let (anew, known): (Vec<Level>, Vec<Level>) = known.into_iter().partition(is_made);
     if let Some(labels) = image.group.as_ref().filter(|group| group.has_labels && there.is_none()) {
         warnings.push(format!(
             "{} has images of labels, which are not taken along: make pyramids of them too",
@@ -77,23 +78,39 @@ pub(crate) async fn prepare_pyramid(
         Some(PyramidReport::of(&pyramid, dialect, job, (&first.job.planned, &made)))
     });
     let mut root = GroupMetadata::with_attributes(described.root);
+    let mut adds = None;
     if let Some(group) = there {
-        root.extensions.clone_from(&group.metadata.extensions);
-    }
-    let is_ome = matches!(dialect, Dialect::OmeZarr04 | Dialect::OmeZarr05 | Dialect::OmeZarr06);
-    if let Some(group) = there.filter(|_| is_ome) {
-        // Of the user's own document all else stays.
-        let paths: Vec<&str> = made.iter().map(|level| level.path.as_str()).collect();
-        let own = with_levels(&group.metadata.attributes, &root.attributes, &paths);
-        root.attributes = own.unwrap_or(root.attributes);
+        let settings = (dialect, method, &pyramid);
+        let without = describe(&image, &request.target, settings, &known, &[])?.root;
+        root = of_image_there(group, (dialect, &made), root.attributes);
+        adds = Some(Adding {
+            anew: anew.into_iter().map(|level| (level.path, level.factors)).collect(),
+            without: of_image_there(group, (dialect, &made), without),
+            is_described: root == group.metadata,
+        });
     }
     let group = |(path, map)| (path, GroupMetadata::with_attributes(map));
     let mut job = TreeJob::new(request, format, stores);
-    (job.adds, job.root, job.arrays) = (there.is_some(), root, arrays);
+    (job.adds, job.root, job.arrays) = (adds, root, arrays);
     job.groups = described.groups.into_iter().map(group).collect();
     (job.beside, job.warnings) = (described.beside, warnings);
     job.pyramid = report.map(Box::new);
     Ok(job)
+}
+
+/// Metadata of an image that is there, as `described` with the levels that are `made`, or without
+/// them.
+fn of_image_there(
+    group: &ImageGroup,
+    (dialect, made): (Dialect, &[Level]),
+    described: Map<String, Value>,
+) -> GroupMetadata {
+    let is_ome = matches!(dialect, Dialect::OmeZarr04 | Dialect::OmeZarr05 | Dialect::OmeZarr06);
+    let paths: Vec<&str> = made.iter().map(|level| level.path.as_str()).collect();
+    // Of the user's own document all else stays.
+    let own = || with_levels(&group.metadata.attributes, &described, &paths);
+    let own = if is_ome { own() } else { None };
+    GroupMetadata { attributes: own.unwrap_or(described), ..group.metadata.clone() }
 }
 
 fn check_request(request: &CopyRequest, pyramid: &PyramidRequest) -> Result<(), Error> {
@@ -132,43 +149,39 @@ fn check_added(request: &CopyRequest, there: Option<&ImageGroup>) -> Result<(), 
     })
 }
 
-/// The levels that are written, with their places in the image.
+/// Lists the levels that are written. One that the image has keeps its place, and one that an
+/// interrupted run has `begun` has the place that it got there.
 fn made_levels(
     pyramid: &PyramidRequest,
     (image, method): (&SourceImage, Method),
-    (dialect, there, known): (Dialect, Option<&ImageGroup>, &[Level]),
-    wanted: Vec<Vec<u64>>,
-) -> Result<Vec<Level>, Error> {
+    (dialect, is_there, known): (Dialect, bool, &[Level]),
+    (wanted, begun): (Vec<Vec<u64>>, &[String]),
+) -> Vec<Level> {
     let shape = &image.array.spec().shape;
     let mut made = Vec::new();
-    let all = if there.is_none() { vec![vec![1; shape.len()]] } else { Vec::new() };
+    let all = if is_there { Vec::new() } else { vec![vec![1; shape.len()]] };
     let taken = |path: &str| known.iter().any(|known| known.path == path);
-    let mut number = usize::from(there.is_some());
-    for factors in all.into_iter().chain(wanted) {
-        if let Some(level) = known.iter().find(|known| known.factors == factors) {
-            return Err(Error::Conflict {
-                location: member_location(
-                    there.map_or("", |group| group.location.as_str()),
-                    &level.path,
-                ),
-                reason: format!("is a level of factors {factors:?} already"),
-                hint: Some(Remedy::from("ask for the levels that are not there")),
-            });
-        }
-        let path = loop {
-            let path = path_of(dialect, known.first().map(|known| &*known.path), number);
-            number += 1;
-            if !taken(&path) {
-                break path;
+    let begun = if begun.len() == wanted.len() { begun } else { &[] };
+    let mut number = usize::from(is_there);
+    for (at, factors) in all.into_iter().chain(wanted).enumerate() {
+        let level = known.iter().find(|known| known.factors == factors);
+        let path = level.map(|level| &level.path).or(begun.get(at)).cloned();
+        let path = path.unwrap_or_else(|| {
+            loop {
+                let path = path_of(dialect, known.first().map(|known| &*known.path), number);
+                number += 1;
+                if !taken(&path) {
+                    break path;
+                }
             }
-        };
+        });
         let is_block = method != Method::Stride;
         let (scale, translation) =
             level_transform(&image.scale, &image.translation, &factors, is_block);
         let shape = shape_of(pyramid.size, shape, &factors);
         made.push(Level { path, factors, scale, translation, shape });
     }
-    Ok(made)
+    made
 }
 
 /// Path of a level, in the manner of that of level 0 where there is one.

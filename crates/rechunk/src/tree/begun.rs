@@ -59,8 +59,9 @@ impl Publication {
         if job.grows() {
             return Ok(Self::Grown(GrownArrays::of(job, keeps_temp)));
         }
-        if job.adds {
-            return Ok(Self::Added(AddedLevels::of(job)));
+        if job.adds.is_some() {
+            let added = Self::Added(AddedLevels::of(job));
+            return Ok(if start == Start::Done { Self::Nothing } else { added });
         }
         let documents = TreeDocuments::of(job)?;
         Ok(if start == Start::Done { Self::Nothing } else { Self::New(Box::new(documents)) })
@@ -81,6 +82,7 @@ impl Undertaking for BegunTree {
         let existing = if place.work.is_some() { Existing::Resume } else { Existing::Refuse };
         let running = Running { existing, ..*running };
         let turns = job.turns(running.verify);
+        let adds = job.adds.is_some();
         let is_late = job.is_late(&place.target, running);
         let written_bytes = job.figures().map(|figures| figures.written_bytes);
         let arrays = job.paths().map(str::to_owned).zip(written_bytes).collect();
@@ -112,6 +114,9 @@ impl Undertaking for BegunTree {
                     }
                     if start == Start::Done {
                         Box::pin(check_member(&job, is_done, samples, &cancel)).await?;
+                        if adds {
+                            Box::pin(job.check_levels()).await?;
+                        }
                     }
                     run_array(job, is_done, running, observer, &cancel).await.map(Some)
                 };
@@ -162,7 +167,7 @@ impl BegunTree {
                 if let Some(work) = &place.work {
                     work.set_written().await?;
                 }
-                added.commit(&place.target).await?;
+                added.commit(&place.target, &[]).await?;
             }
             Publication::Grown(grown) => {
                 let (groups, work) = (&job.grown_groups, place.work.as_ref());

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use futures::stream::{self, StreamExt, TryStreamExt};
-use rechunk_store::{Role, Store, Stores};
+use rechunk_image::read_image;
+use rechunk_store::{Role, Store, StoreError, Stores};
 
 use super::saved::SavedTree;
 use crate::consolidated::at_once;
 use crate::error::store_error;
-use crate::formats::{METADATA_KEYS, Node, Wanted};
+use crate::formats::{Documents, METADATA_KEYS, Node, Wanted};
 use crate::member_location::member_location;
 use crate::parts::live_worker;
 use crate::walk::{DIRECTORIES_MAX, Visited, walk};
@@ -32,24 +33,50 @@ pub(crate) async fn remove_begun(
     }
     let failed = |source| store_error("remove what was begun at", location, source);
     let target = target.with_role(Role::Control);
-    // Nobody is to take for whole what is half removed.
-    let places = saved.paths().filter(|path| is_below(&target, path));
-    let keys = places.flat_map(|path| METADATA_KEYS.map(|key| format!("{path}/{key}")));
-    // One by one: some stores take it for a fault if one of many is not there.
-    let deleted = keys.map(|key| async { target.delete(&{ key }).await });
-    let deleted = stream::iter(deleted).buffer_unordered(at_once(&target));
-    deleted.try_collect::<()>().await.map_err(failed)?;
     if saved.adds_levels() {
-        for path in saved.paths().filter(|path| is_below(&target, path)) {
-            target.delete_prefix(path).await.map_err(failed)?;
-        }
-        return Ok(());
+        // What the image names is not written anew yet.
+        let named = Documents::fetch(&target).await.map_err(failed)?.group();
+        let named = named.ok().and_then(|group| read_image(&group.attributes));
+        let named: BTreeSet<String> =
+            named.into_iter().flat_map(|image| image.levels).map(|level| level.path).collect();
+        let begun: Vec<String> = saved.paths().map(str::to_owned).collect();
+        let begun: Vec<String> = begun.into_iter().filter(|path| !named.contains(path)).collect();
+        return remove_arrays(location, &begun, &target).await;
     }
+    remove_documents(saved.paths(), &target).await.map_err(failed)?;
     target.delete_prefix("").await.map_err(failed)
 }
 
+/// Removes the documents of arrays: nobody is to take for whole what is half removed.
+async fn remove_documents(
+    paths: impl Iterator<Item = &str>,
+    target: &Store,
+) -> Result<(), StoreError> {
+    let places = paths.filter(|path| is_below(target, path));
+    let keys = places.flat_map(|path| METADATA_KEYS.map(|key| format!("{path}/{key}")));
+    // One by one: some stores take it for a fault if one of many is not there.
+    let deleted = keys.map(|key| async { target.delete(&{ key }).await });
+    let deleted = stream::iter(deleted).buffer_unordered(at_once(target));
+    deleted.try_collect::<()>().await
+}
+
+/// Removes arrays of the group at `target`, by their paths.
+pub(super) async fn remove_arrays(
+    location: &str,
+    paths: &[String],
+    target: &Store,
+) -> Result<(), Error> {
+    let failed = |source| store_error("remove arrays of", location, source);
+    let target = target.with_role(Role::Control);
+    remove_documents(paths.iter().map(String::as_str), &target).await.map_err(failed)?;
+    for path in paths.iter().filter(|path| is_below(&target, path)) {
+        target.delete_prefix(path).await.map_err(failed)?;
+    }
+    Ok(())
+}
+
 /// False for what is not a directory of a local target itself: a link leads to what is somebody's.
-fn is_below(target: &Store, path: &str) -> bool {
+pub(super) fn is_below(target: &Store, path: &str) -> bool {
     let Some(root) = target.local_root() else { return true };
     let mut at = root.to_owned();
     path.split('/').all(|name| {
@@ -75,6 +102,9 @@ async fn check_own(
         {
             return Err(held_by(&member, (holder, Some(silent_seconds))));
         }
+    }
+    if saved.adds_levels() {
+        return Ok(()); // of an image no more than its new levels is removed
     }
     let own: BTreeSet<&str> = saved.paths().collect();
     let mut other = None;

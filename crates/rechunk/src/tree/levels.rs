@@ -4,15 +4,20 @@
 use std::collections::BTreeSet;
 
 use rechunk_n5::N5Version;
-use rechunk_store::{Role, Store, Stores};
+use rechunk_store::{Role, Store, Stores, check_below};
 use rechunk_zarr::{Consolidated, GroupMetadata};
 
+use super::adding::Adding;
 use super::commit::NodeDocuments;
+use super::give_up::{is_below, remove_arrays};
 use super::{TreeArray, TreeJob};
+use crate::complete::holds;
 use crate::error::store_error;
 use crate::formats::{Documents, Format, Metadata, NewGroup};
-use crate::member_location::paths_above;
-use crate::target::create_group;
+use crate::may_start::begun_before;
+use crate::member_location::{member_location, paths_above};
+use crate::target::{create_group, open_target};
+use crate::work_dir::{Left, WorkDir};
 use crate::{Error, Remedy, consolidated};
 
 /// Levels that an image gets: what it says with them, and their arrays by path.
@@ -65,6 +70,67 @@ fn place_of(location: &str, stores: &Stores) -> Result<(Store, String), Error> {
     Ok((place.with_role(Role::Control), name.to_owned()))
 }
 
+impl TreeJob {
+    /// True if all levels that a job adds are there, as it makes them.
+    pub(super) async fn has_levels(&self, adding: &Adding) -> Result<bool, Error> {
+        if !adding.is_described {
+            return Ok(false);
+        }
+        for TreeArray { path, job } in &self.arrays {
+            let store = open_target(&job.request.target, &self.stores)?;
+            if adding.factors_of(path).is_none() || !holds(&store, &job.target.documents()).await? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Takes levels of the image at `target` out of what it says, and then removes them. Doing it
+    /// again changes nothing.
+    pub(super) async fn remove_levels(
+        &self,
+        adding: &Adding,
+        paths: &[String],
+        target: &Store,
+    ) -> Result<(), Error> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        for path in paths {
+            check_below(path).map_err(|reason| Error::Conflict {
+                location: member_location(&self.request.target, path),
+                reason: format!("is a level that is not removed: {reason}"),
+                hint: None,
+            })?;
+        }
+        let location = self.request.target.clone();
+        let (format, image) = (self.format, adding.without.clone());
+        let without = AddedLevels { location, format, image, arrays: Vec::new() };
+        without.commit(target, paths).await?;
+        remove_arrays(&self.request.target, paths, target).await
+    }
+}
+
+/// Refuses a level of the image at `target` that is not to be removed: a link to what is
+/// somebody's, or where a run is.
+pub(super) async fn check_removable(
+    location: &str,
+    (target, path): (&Store, &str),
+    stores: &Stores,
+) -> Result<(), Error> {
+    if !is_below(target, path) {
+        return Err(Error::Conflict {
+            location: location.to_owned(),
+            reason: "is a link, and what it leads to is not removed".to_owned(),
+            hint: Some(Remedy::from("remove the link yourself, and the level from the image")),
+        });
+    }
+    match WorkDir::of(location, stores)?.left().await? {
+        Left::Unfinished(_) | Left::Damaged(_) => Err(begun_before(location)),
+        Left::Nothing | Left::Done(_) | Left::Late => Ok(()),
+    }
+}
+
 impl AddedLevels {
     /// The levels that a job adds.
     pub(super) fn of(job: &TreeJob) -> Self {
@@ -78,8 +144,8 @@ impl AddedLevels {
     }
 
     /// Says in the group at `target` which levels it has now, and in consolidated metadata which
-    /// arrays. Doing it again changes nothing.
-    pub(super) async fn commit(&self, target: &Store) -> Result<(), Error> {
+    /// arrays, of which those at `gone` are no more. Doing it again changes nothing.
+    pub(super) async fn commit(&self, target: &Store, gone: &[String]) -> Result<(), Error> {
         let location = &self.location;
         let failed = |source| store_error("describe the levels of", location, source);
         let control = target.with_role(Role::Control);
@@ -90,10 +156,15 @@ impl AddedLevels {
             } else {
                 document.set_group(path, &self.image);
             }
+            let at = |name: &str| {
+                if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
+            };
+            for name in gone {
+                document.remove_array(&at(name));
+            }
             for (name, metadata) in &self.arrays {
                 let Some(metadata) = metadata.zarr() else { continue };
-                let at = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
-                document.set_array(&at, metadata)?;
+                document.set_array(&at(name), metadata)?;
             }
             Ok(())
         };

@@ -1,5 +1,6 @@
 //! The copy of a whole group: its arrays in their order, then the groups, the root last.
 
+mod adding;
 mod begun;
 mod commit;
 mod coordinates;
@@ -30,6 +31,7 @@ use rechunk_plan::{Estimate, estimate_files};
 use rechunk_store::{Meter, Store, Stores};
 use rechunk_zarr::GroupMetadata;
 
+pub(crate) use adding::Adding;
 pub use coordinates::Coords;
 pub(crate) use coordinates::is_coordinate;
 pub(crate) use give_up::remove_begun;
@@ -89,8 +91,8 @@ pub struct TreeJob {
     pub(crate) consolidated: BTreeSet<String>,
     /// Groups of the target that repeat the shapes of arrays which grow.
     pub(crate) grown_groups: GrownGroups,
-    /// The group is there, and gets levels; else a new one is made.
-    pub(crate) adds: bool,
+    /// The group is there, and gets these levels; else a new one is made.
+    pub(crate) adds: Option<Adding>,
     /// Bytes of the file beside the target that is written in the end.
     pub(crate) beside: Option<Vec<u8>>,
     /// The levels, where the arrays are those of a pyramid.
@@ -144,7 +146,7 @@ impl TreeJob {
             others_estimate: Estimate::default(),
             consolidated: BTreeSet::new(),
             grown_groups: GrownGroups::default(),
-            adds: false,
+            adds: None,
             beside: None,
             pyramid: None,
             stores,

@@ -43,6 +43,9 @@ impl TreeJob {
         self.check_missing().await?;
         let is_written = self.is_written(&target, start).await?;
         let is_late = self.is_late(&target, running);
+        if matches!(&left, Left::Unfinished(saved) if !saved.to_remove().is_empty()) {
+            return Ok(start); // of levels that are made anew nothing is begun
+        }
         for array in &mut self.arrays {
             let job = &mut array.job;
             let checked = async {
@@ -105,7 +108,7 @@ impl TreeJob {
     /// Opens the target, and checks what is around it and in its way.
     pub(super) async fn open_target(&self) -> Result<Store, Error> {
         let (source, location) = (&self.request.source, &self.request.target);
-        if !self.adds {
+        if self.adds.is_none() {
             check_apart(source, location, "target")?;
         }
         let has_intermediate = self.figures().any(|figures| figures.stages > 1);
@@ -118,7 +121,7 @@ impl TreeJob {
             // What is there is removed at the end.
             check_apart(source, work.location(), "target")?;
         }
-        if !self.grows() && !self.adds {
+        if !self.grows() && self.adds.is_none() {
             groups_above(&target, self.format).await?;
         }
         consolidated::check(location, &target, self.format).await?;

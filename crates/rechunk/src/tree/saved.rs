@@ -6,6 +6,7 @@ use rechunk_store::check_below;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::adding::Adding;
 use super::rules::Selection;
 use super::{TreeArray, TreeJob};
 use crate::formats::hex;
@@ -35,6 +36,9 @@ pub(crate) struct SavedTree {
     /// Its arrays are levels of an image that was there before, and stays.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     adds_levels: bool,
+    /// Those of them that were there before, and are not removed yet to be made anew.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    to_remove: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,7 +76,8 @@ impl SavedTree {
             arrays: job.arrays.iter().map(array).chain(later).collect(),
             others: job.others.files.clone(),
             is_given_up: false,
-            adds_levels: job.adds,
+            adds_levels: job.adds.is_some(),
+            to_remove: job.adds.as_ref().map_or_else(Vec::new, Adding::paths_anew),
         }
     }
 
@@ -94,6 +99,9 @@ impl SavedTree {
         }
         for SavedArray { path, .. } in &self.arrays {
             check_below(path).map_err(|reason| state(format!("its array {path:?}: {reason}")))?;
+        }
+        for path in &self.to_remove {
+            check_below(path).map_err(|reason| state(format!("its level {path:?}: {reason}")))?;
         }
         for OtherFile { path, .. } in &self.others {
             check_below(path).map_err(|reason| state(format!("its file {path:?}: {reason}")))?;
@@ -126,6 +134,16 @@ impl SavedTree {
     /// True if what was at the target before stays, whatever becomes of its arrays.
     pub(crate) fn adds_levels(&self) -> bool {
         self.adds_levels
+    }
+
+    /// Paths of levels that are to be removed before they are made anew.
+    pub(super) fn to_remove(&self) -> &[String] {
+        &self.to_remove
+    }
+
+    /// It again, when these levels are removed.
+    pub(super) fn with_room(&self) -> Self {
+        Self { to_remove: Vec::new(), ..self.clone() }
     }
 
     /// Paths of its arrays.
@@ -262,6 +280,7 @@ mod tests {
                 arrays: vec![array],
                 others: Vec::new(),
                 adds_levels: false,
+                to_remove: Vec::new(),
                 is_given_up: false,
             };
             let read = SavedTree::from_json(&tree.to_json().unwrap());

@@ -4,9 +4,11 @@
 use rechunk_store::{Role, Store};
 use tokio_util::sync::CancellationToken;
 
+use super::adding::Adding;
 use super::commit::TreeDocuments;
 use super::give_up::{remove_begun, there};
 use super::grown::check_fresh;
+use super::levels::check_removable;
 use super::saved::SavedTree;
 use super::{TreeArray, TreeJob};
 use crate::error::store_error;
@@ -73,8 +75,8 @@ pub(crate) async fn start(
     if job.grows() {
         return start_growth(job, running, left).await;
     }
-    if job.adds {
-        return start_added(job, running, left).await;
+    if let Some(adding) = &job.adds {
+        return start_added(job, adding, running, (target, left)).await;
     }
     match (left, running.existing) {
         (Left::Unfinished(_), Existing::Refuse) => Err(unfinished(location)),
@@ -128,26 +130,58 @@ async fn start_growth(job: &TreeJob, running: Running, left: &Left) -> Result<St
     }
 }
 
-/// Decides what a run does that adds levels to an image. Nothing of the image is removed.
-async fn start_added(job: &TreeJob, running: Running, left: &Left) -> Result<Start, Error> {
+/// Decides what a run does that adds levels to an image.
+async fn start_added(
+    job: &TreeJob,
+    adding: &Adding,
+    running: Running,
+    (target, left): (&Store, &Left),
+) -> Result<Start, Error> {
     let location = &job.request.target;
     match (left, running.existing) {
         (Left::Unfinished(saved), Existing::Resume) => {
             match saved.difference(&SavedTree::new(job)) {
                 Some(difference) => Err(other_job(location, &difference)),
+                None if saved.is_given_up() => {
+                    let hint = "`rechunk clean TARGET` ends that";
+                    Err(there(location, "holds a run that is being given up", hint))
+                }
                 None => Ok(Start::Resume),
             }
         }
-        (Left::Unfinished(_), Existing::Refuse | Existing::Overwrite) => Err(unfinished(location)),
-        (Left::Nothing | Left::Emptied, _) => {
+        (Left::Unfinished(_), Existing::Refuse | Existing::Overwrite) => {
+            Err(begun_before(location))
+        }
+        (Left::Nothing | Left::Emptied, Existing::Resume) if job.has_levels(adding).await? => {
+            Ok(Start::Done)
+        }
+        (Left::Nothing | Left::Emptied, existing) => {
             for TreeArray { path, .. } in &job.arrays {
                 let place = member_location(location, path);
                 let store = open_target(&place, &job.stores)?;
-                check_absent(&place, &store, false).await?;
+                match adding.factors_of(path) {
+                    Some(_) if existing == Existing::Overwrite => {
+                        check_removable(&place, (target, path), &job.stores).await?;
+                    }
+                    Some(factors) => return Err(is_there(&place, factors, existing)),
+                    None => check_absent(&place, &store, false).await?,
+                }
             }
             Ok(Start::Fresh)
         }
     }
+}
+
+/// A level that was asked for is one of the image.
+fn is_there(location: &str, factors: &[u64], existing: Existing) -> Error {
+    let but = match existing {
+        Existing::Resume => {
+            ", and not all levels that are asked for are there as this job makes them"
+        }
+        Existing::Refuse | Existing::Overwrite => "",
+    };
+    let reason = format!("is a level of factors {factors:?} already{but}");
+    there(location, &reason, Remedy::MakeLevelAnew)
 }
 
 /// True if there is an array or a group.
@@ -187,6 +221,9 @@ impl TreePlace {
         let target = job.open_target().await?;
         let Some(work) = job.work_dir(&target)? else {
             let start = start(job, running, &target, &Left::Nothing).await?;
+            if let (Start::Fresh, Some(adding)) = (start, &job.adds) {
+                job.remove_levels(adding, &adding.paths_anew(), &target).await?;
+            }
             return Ok(Self { target, work: None, start, lock: None });
         };
         // What is refused is refused before anything is written.
@@ -216,8 +253,19 @@ impl TreePlace {
         if let (Start::Over, Left::Unfinished(saved)) = (start, &left) {
             remove_begun(location, saved, target, work, &job.stores).await?;
         }
+        let saved = match left {
+            Left::Unfinished(saved) if start == Start::Resume => *saved,
+            _ => SavedTree::new(job),
+        };
         if matches!(start, Start::Fresh | Start::Over) {
-            work.save_tree(SavedTree::new(job).to_json()?).await?;
+            work.save_tree(saved.to_json()?).await?;
+        }
+        if let (false, Some(adding)) = (saved.to_remove().is_empty(), &job.adds) {
+            if start == Start::Done {
+                return Ok(start); // these levels are what was asked for
+            }
+            job.remove_levels(adding, saved.to_remove(), target).await?;
+            work.save_tree(saved.with_room().to_json()?).await?;
         }
         Ok(start)
     }
