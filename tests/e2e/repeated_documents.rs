@@ -305,15 +305,15 @@ fn lists_of_members_follow_what_is_left_out() {
         "`well.images`",
         "`labels`",
         "`multiscales`",
-        "of version 0.3",
+        "version 0.3 or before says no scales",
         "OME/METADATA.ome.xml describes all images",
     ]);
     let attributes =
         |path: &str| document(&target, &format!("{path}zarr.json"))["attributes"].clone();
-    assert_eq!(attributes("")["plate"]["wells"], json!([{"path": "A/1", "rowIndex": 0}]));
-    assert_eq!(attributes("A/1/")["well"]["images"], json!([{"path": "0"}]));
-    assert_eq!(attributes("A/1/0/labels/")["labels"], json!(["cells"]));
-    assert_eq!(attributes("A/1/0/")["multiscales"][0]["datasets"], json!([{"path": "0"}]));
+    assert_eq!(attributes("")["ome"]["plate"]["wells"], json!([{"path": "A/1", "rowIndex": 0}]));
+    assert_eq!(attributes("A/1/")["ome"]["well"]["images"], json!([{"path": "0"}]));
+    assert_eq!(attributes("A/1/0/labels/")["ome"]["labels"], json!(["cells"]));
+    assert_eq!(attributes("A/1/0/")["ome"]["multiscales"][0]["datasets"], json!([{"path": "0"}]));
     assert_eq!(fs::read_to_string(format!("{target}/OME/METADATA.ome.xml")).unwrap(), "<OME/>");
 }
 

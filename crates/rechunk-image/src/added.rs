@@ -6,7 +6,7 @@ use crate::placement::Placement;
 use crate::read_ome::list_at;
 
 /// The images of OME-Zarr in attributes of a group, to be changed.
-fn images(attributes: &mut Map<String, Value>) -> Option<&mut Vec<Value>> {
+pub(crate) fn images(attributes: &mut Map<String, Value>) -> Option<&mut Vec<Value>> {
     if attributes.get("ome").is_some_and(|ome| ome.get("multiscales").is_some()) {
         return attributes.get_mut("ome")?.get_mut("multiscales")?.as_array_mut();
     }

@@ -42,7 +42,7 @@ fn plain_steps(steps: Steps) -> Vec<Value> {
 }
 
 /// True for a scale, or a scale and a translation: the forms of every version.
-fn is_usual(steps: &[Value]) -> bool {
+pub(crate) fn is_usual(steps: &[Value]) -> bool {
     let kinds: Vec<_> = steps.iter().map(|step| step.get("type").and_then(Value::as_str)).collect();
     matches!(kinds.as_slice(), [Some("scale")] | [Some("scale"), Some("translation")])
 }

@@ -1,11 +1,13 @@
 //! Attributes that repeat what arrays say: sizes of dimensions, the affine transform of a raster,
-//! its bounding box. When an array is cut or grows, each kind is carried, changed, or warned of.
+//! its bounding box, the places of levels of an image. When an array is cut or grows, each kind is
+//! carried, changed, or warned of.
 //!
 //! A kind is a module with one function and one row in [`REPEATS`].
 
 mod affine;
 mod geo_transform;
 mod grown;
+mod images;
 mod layout;
 mod nczarr;
 mod rasters;
@@ -79,11 +81,12 @@ struct Repeat {
 }
 
 /// All kinds that are known.
-const REPEATS: [Repeat; 4] = [
+const REPEATS: [Repeat; 5] = [
     Repeat { follow: nczarr::follow, is_in: nczarr::is_in },
     Repeat { follow: spatial::follow, is_in: spatial::is_in },
     Repeat { follow: geo_transform::follow, is_in: geo_transform::is_in },
     Repeat { follow: layout::follow, is_in: layout::is_in },
+    Repeat { follow: images::follow, is_in: images::is_in },
 ];
 
 /// Changes the attributes of the array or group at `path` to what is so afterwards. Says what is no

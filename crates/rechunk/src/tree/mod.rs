@@ -200,11 +200,8 @@ impl TreeJob {
                 warnings.extend(lists.follow(path, group));
             }
         }
-        let groups =
-            std::iter::once(("", &root)).chain(found.groups.iter().map(|(path, g)| (&**path, g)));
-        let of_image =
-            |group| ome::warnings(group, &found.arrays, request.select.is_some(), format);
-        warnings.extend(groups.flat_map(of_image));
+        let carried = ome::carry(&mut root, &mut found.groups, &found.arrays, format);
+        warnings.extend(carried.warnings);
         let all = found.groups.iter().map(|(path, group)| (&**path, group));
         let names = GroupNames::of(std::iter::once(("", &root)).chain(all));
         let formats = (source.format, format);
@@ -217,6 +214,7 @@ impl TreeJob {
             whole: CopyRequest { format: Some(format), ..request.clone() },
             stores: stores.clone(),
             names,
+            nested: carried.nested,
             format: source.format,
             documents: found.documents,
             // What is said of all of them together changes what each is.

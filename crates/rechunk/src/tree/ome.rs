@@ -1,60 +1,355 @@
-//! OME-Zarr images ("multiscales" metadata): arrays of a group that are one image in several
-//! resolutions. Other chunks change nothing of what the group says of them; other things do.
+//! OME-Zarr in the groups of a copy: images in several resolutions, plates, wells, lists of labels.
+//! Each version of Zarr has versions of OME-Zarr that lie in it, and readers look for these: what
+//! goes into another is said in one of those. Other chunks change nothing of what groups say.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use rechunk_format::json::text;
+use rechunk_image::{Dialect, ImageError, Upgraded, upgrade};
 use rechunk_zarr::GroupMetadata;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::walk::in_words;
 use crate::Format;
+use crate::image_above::image_levels;
 
-/// Warnings about the group at `path` if it is such an image, of which `arrays` are copied. A
-/// region of each is copied if it `selects`. What the source does not have is told too.
-pub(super) fn warnings(
-    (path, group): (&str, &GroupMetadata),
+/// Outcome for the groups of a copy.
+#[derive(Debug, Default)]
+pub(super) struct Carried {
+    pub warnings: Vec<String>,
+    /// Paths of levels whose images are said in a version with nested chunks.
+    pub nested: BTreeSet<String>,
+}
+
+/// Metadata of groups by which those are known that only their place tells.
+struct Places {
+    /// Groups with images.
+    images: BTreeSet<String>,
+    /// Groups whose images are found by counting.
+    counted: BTreeSet<String>,
+}
+
+/// Has groups say OME-Zarr in the version that readers look for in the format of the target.
+/// Levels that the source does not have, of `arrays`, are told too.
+pub(super) fn carry(
+    root: &mut GroupMetadata,
+    groups: &mut BTreeMap<String, GroupMetadata>,
     arrays: &[String],
-    selects: bool,
     target: Format,
-) -> Vec<String> {
-    let own = group.attributes.get("multiscales");
-    let ome = group.attributes.get("ome");
-    let images = own.or_else(|| ome?.get("multiscales"));
-    let Some(images) = images.and_then(Value::as_array) else { return Vec::new() };
-    let place = in_words(path);
-    let mut warnings = Vec::new();
-    if selects {
-        warnings.push(format!(
-            "{place} is an OME image: the region is taken of each level by its own indices, and what \
-             `multiscales` says of scales and origins is not changed"
-        ));
+) -> Carried {
+    let mut carried = Carried::default();
+    let all = std::iter::once(("", &mut *root)).chain(groups.iter_mut().map(|(p, g)| (&**p, g)));
+    for (path, group) in all {
+        if drop_empty_images(&mut group.attributes) {
+            let place = in_words(path);
+            carried
+                .warnings
+                .push(format!("{place}: no level of its image is left: it describes none"));
+        }
     }
-    let levels = images.iter().filter_map(|image| image.get("datasets")?.as_array()).flatten();
-    let names = levels.filter_map(|level| text(level.get("path")?));
-    let copied = |name: &str| {
-        let location = if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
-        arrays.contains(&location)
+    let all = || std::iter::once(("", &*root)).chain(groups.iter().map(|(path, g)| (&**path, g)));
+    let of_those = |is_one: fn(&Map<String, Value>) -> bool| {
+        let those = all().filter(|(_, group)| is_one(&group.attributes));
+        those.map(|(path, _)| path.to_owned()).collect()
     };
-    let missing: Vec<&str> = names.filter(|name| !copied(name)).collect();
-    if !missing.is_empty() {
-        warnings.push(format!(
+    let places = Places { images: of_those(has_images), counted: of_those(is_counted) };
+    let usual = target.usual_dialect();
+    let mut changed: Vec<(Dialect, String)> = Vec::new();
+    let all = std::iter::once(("", root)).chain(groups.iter_mut().map(|(path, g)| (&**path, g)));
+    for (path, group) in all {
+        let place = in_words(path);
+        carried.warnings.extend(missing_levels(&place, path, group, arrays));
+        let is_new = group.attributes.get("ome").is_some_and(is_ome);
+        if !is_new && !places.is_old_ome(path, &group.attributes) {
+            continue;
+        }
+        match upgraded(&group.attributes, is_new, usual) {
+            None if usual == Dialect::OmeZarr04 || usual == Dialect::OmeZarr05 => {}
+            None => carried.warnings.push(format!(
+                "{place} is one of OME-Zarr, which readers do not look for in {}: its attributes are \
+                 copied as they are",
+                target.name()
+            )),
+            Some(Ok(Upgraded { attributes, from, notes, .. })) => {
+                group.attributes = attributes;
+                changed.push((from, place.clone()));
+                carried.warnings.extend(notes.into_iter().map(|note| format!("{place}: {note}")));
+                if usual == Dialect::OmeZarr04 {
+                    let levels = image_levels(&group.attributes).into_iter();
+                    carried.nested.extend(levels.map(|level| below(path, level.path)));
+                }
+            }
+            Some(Err(error)) => carried
+                .warnings
+                .push(format!("{place}: {error}: its attributes are copied as they are")),
+        }
+    }
+    carried.warnings.extend(said(&changed, usual, target));
+    carried
+}
+
+/// Attributes in the version that is usual in the target, where they are said in another.
+fn upgraded(
+    attributes: &Map<String, Value>,
+    is_new: bool,
+    usual: Dialect,
+) -> Option<Result<Upgraded, ImageError>> {
+    let wanted = match usual {
+        Dialect::OmeZarr04 => is_new,
+        Dialect::OmeZarr05 => !is_new,
+        _ => false,
+    };
+    wanted.then(|| upgrade(attributes, usual))
+}
+
+/// A sentence on the groups that say another version now.
+fn said(changed: &[(Dialect, String)], usual: Dialect, target: Format) -> Option<String> {
+    let (from, first) = changed.first()?;
+    let others = match changed.len() {
+        1 => String::new(),
+        count => format!(" (and {} other groups)", count - 1),
+    };
+    Some(format!(
+        "{first}{others}: {} becomes {}, which readers look for in {}",
+        from.name(),
+        usual.name(),
+        target.name()
+    ))
+}
+
+/// Levels that an image names and the source does not have.
+fn missing_levels(
+    place: &str,
+    path: &str,
+    group: &GroupMetadata,
+    arrays: &[String],
+) -> Option<String> {
+    let levels = image_levels(&group.attributes).into_iter().map(|level| level.path);
+    let missing: Vec<&str> =
+        levels.filter(|level| arrays.binary_search(&below(path, level)).is_err()).collect();
+    (!missing.is_empty()).then(|| {
+        format!(
             "{place} is an OME image, and its `multiscales` names levels that the source does not \
              have: {}",
             missing.join(", ")
-        ));
-    }
-    // Up to 0.4 each image says its version, from 0.5 on `ome` does.
-    let said = match own {
-        Some(_) => images.iter().find_map(|image| text(image.get("version")?)),
-        None => ome.and_then(|ome| text(ome.get("version")?)),
+        )
+    })
+}
+
+fn below(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
+}
+
+/// The path of the group above the one at `path`.
+fn above(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(above, _)| above)
+}
+
+/// Leaves out images of which no level is left, and channels of no image; true if there were some.
+fn drop_empty_images(attributes: &mut Map<String, Value>) -> bool {
+    let is_empty =
+        |image: &Value| image.get("datasets").and_then(Value::as_array).is_some_and(Vec::is_empty);
+    let drop_from = |attributes: &mut Map<String, Value>| {
+        let Some(images) = attributes.get_mut("multiscales").and_then(Value::as_array_mut) else {
+            return false;
+        };
+        let before = images.len();
+        images.retain(|image| !is_empty(image));
+        let (is_fewer, is_none) = (images.len() < before, images.is_empty());
+        if is_fewer && is_none {
+            attributes.shift_remove("multiscales");
+            attributes.shift_remove("omero");
+        }
+        is_fewer
     };
-    let wanted = if own.is_some() { Format::Zarr2 } else { Format::Zarr3 };
-    if target != wanted {
-        let version = said.map_or_else(String::new, |version| format!(" of version {version}"));
-        warnings.push(format!(
-            "{place} is an OME image{version}, which readers look for in {}: its attributes are \
-             copied as they are",
-            wanted.name()
-        ));
+    let mut is_fewer = drop_from(attributes);
+    if let Some(ome) = attributes.get_mut("ome").and_then(Value::as_object_mut) {
+        is_fewer |= drop_from(ome);
+        if is_fewer && ome.keys().all(|key| key == "version") {
+            attributes.shift_remove("ome");
+        }
     }
-    warnings
+    is_fewer
+}
+
+/// Images as OME-Zarr has them up to 0.4, not those of other conventions with this key.
+fn has_images(attributes: &Map<String, Value>) -> bool {
+    let images = attributes.get("multiscales").and_then(Value::as_array);
+    let datasets = |image: &Value| image.get("datasets").and_then(Value::as_array).cloned();
+    let is_image = |image: &Value| {
+        datasets(image).is_some_and(|all| all.iter().all(|level| level.get("transform").is_none()))
+    };
+    images.is_some_and(|images| !images.is_empty() && images.iter().all(is_image))
+}
+
+fn is_counted(attributes: &Map<String, Value>) -> bool {
+    attributes.get("bioformats2raw.layout").is_some_and(Value::is_number)
+}
+
+/// True for the value of `ome` from 0.5 on.
+fn is_ome(ome: &Value) -> bool {
+    const KNOWN: [&str; 7] =
+        ["version", "multiscales", "labels", "plate", "well", "series", "bioformats2raw.layout"];
+    ome.as_object().is_some_and(|ome| KNOWN.iter().any(|key| ome.contains_key(*key)))
+}
+
+impl Places {
+    /// True for attributes of OME-Zarr up to 0.4. Some of their names others use too: those count
+    /// where they name images.
+    fn is_old_ome(&self, path: &str, attributes: &Map<String, Value>) -> bool {
+        let has_list = |key: &str, list: &str| {
+            attributes.get(key).and_then(|value| value.get(list)).is_some_and(Value::is_array)
+        };
+        has_images(attributes)
+            || is_counted(attributes)
+            || has_list("plate", "wells")
+            || has_list("well", "images")
+            || self.names_images(path, attributes.get("labels"))
+            || self.is_series(path, attributes.get("series"))
+    }
+
+    /// Whether labels are names of images in this group, or it is the group of labels of one.
+    fn names_images(&self, path: &str, labels: Option<&Value>) -> bool {
+        let Some(labels) = labels.and_then(Value::as_array) else { return false };
+        let is_beside_levels = path == below(above(path), "labels") && !path.is_empty();
+        is_beside_levels && self.images.contains(above(path))
+            || labels.iter().filter_map(text).any(|label| self.images.contains(&below(path, label)))
+    }
+
+    /// Whether a list is that of a group `OME` beside images that are counted.
+    fn is_series(&self, path: &str, series: Option<&Value>) -> bool {
+        let is_list = !path.is_empty() && series.is_some_and(Value::is_array);
+        is_list && self.counted.contains(above(path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn group(attributes: &Value) -> GroupMetadata {
+        GroupMetadata::with_attributes(attributes.as_object().unwrap().clone())
+    }
+
+    fn image(version: Option<&str>) -> Value {
+        let mut image = json!({
+            "axes": [{"name": "y", "type": "space"}, {"name": "x", "type": "space"}],
+            "datasets": [{"path": "0", "coordinateTransformations": [
+                {"type": "scale", "scale": [0.5, 0.5]}]}],
+        });
+        if let Some(version) = version {
+            image["version"] = json!(version);
+        }
+        json!([image])
+    }
+
+    fn carried(
+        root: &Value,
+        others: &[(&str, Value)],
+        target: Format,
+    ) -> (Vec<Value>, Vec<String>, Vec<String>) {
+        let mut root = group(root);
+        let mut groups =
+            others.iter().map(|(path, value)| ((*path).to_owned(), group(value))).collect();
+        let mut arrays: Vec<String> = others.iter().map(|(path, _)| format!("{path}/0")).collect();
+        arrays.push("0".to_owned());
+        arrays.sort_unstable();
+        let carried = carry(&mut root, &mut groups, &arrays, target);
+        let said = std::iter::once(root).chain(groups.into_values());
+        let said = said.map(|group| Value::Object(group.attributes)).collect();
+        (said, carried.warnings, carried.nested.into_iter().collect())
+    }
+
+    #[test]
+    fn every_group_of_an_image_says_the_version_of_its_container() {
+        let labels = json!({"labels": ["cells"]});
+        let label = json!({"multiscales": image(Some("0.4")), "image-label": {"version": "0.4"}});
+        let own = json!({"multiscales": image(Some("0.4")), "omero": {"channels": []}, "mine": 1});
+        let others = [("labels", labels), ("labels/cells", label)];
+        let (said, warnings, _) = carried(&own, &others, Format::Zarr3);
+        assert_eq!(
+            said,
+            [
+                json!({"mine": 1, "ome": {"version": "0.5", "multiscales": image(None),
+                    "omero": {"channels": []}}}),
+                json!({"ome": {"version": "0.5", "labels": ["cells"]}}),
+                json!({"ome": {"version": "0.5", "multiscales": image(None), "image-label": {}}}),
+            ]
+        );
+        let told = "the group (and 2 other groups): ome-zarr-0.4 becomes ome-zarr-0.5, which readers \
+                    look for in zarr3";
+        assert_eq!(warnings, [told]);
+        let again: Vec<(&str, Value)> =
+            vec![("labels", said[1].clone()), ("labels/cells", said[2].clone())];
+        let (back, _, nested) = carried(&said[0], &again, Format::Zarr2);
+        assert_eq!(back[1], others[0].1);
+        assert_eq!(back[0]["multiscales"], own["multiscales"]);
+        assert_eq!(nested, ["0", "labels/cells/0"]);
+        for same in [Format::Zarr3, Format::N5] {
+            let (kept, _, _) = carried(&said[0], &again, same);
+            assert_eq!(kept, said, "{same:?}");
+        }
+    }
+
+    #[test]
+    fn plates_and_series_are_known_by_what_they_are() {
+        let plate = json!({"plate": {"version": "0.4", "wells": [{"path": "A/1"}]}});
+        let well = json!({"well": {"images": [{"path": "0"}], "version": "0.4"}});
+        let (said, _, _) = carried(&plate, &[("A", json!({})), ("A/1", well)], Format::Zarr3);
+        assert_eq!(said[0]["ome"]["plate"], json!({"wells": [{"path": "A/1"}]}));
+        assert_eq!(said[1], json!({}));
+        assert_eq!(said[2]["ome"]["well"], json!({"images": [{"path": "0"}]}));
+        let series = [("OME", json!({"series": ["0"]}))];
+        let (said, _, _) = carried(&json!({"bioformats2raw.layout": 3}), &series, Format::Zarr3);
+        assert_eq!(said[0], json!({"ome": {"version": "0.5", "bioformats2raw.layout": 3}}));
+        assert_eq!(said[1], json!({"ome": {"version": "0.5", "series": ["0"]}}));
+    }
+
+    /// Attributes of these names that are somebody else's stay where they are.
+    #[test]
+    fn what_is_no_ome_zarr_stays() {
+        let cosem = json!([{"datasets": [{"path": "0", "transform": {"scale": [1]}}]}]);
+        for attributes in [
+            json!({"labels": ["a", "b"], "series": [1], "plate": "B7", "well": 3}),
+            json!({"multiscales": cosem}),
+            json!({"multiscales": {"layout": [{"asset": "0"}]}}),
+            json!({"ome": "no object", "omero": {}}),
+            json!({"multiscales": []}),
+        ] {
+            for target in [Format::Zarr2, Format::Zarr3] {
+                let others = [("g", json!({"series": ["0"]}))];
+                let (said, warnings, _) = carried(&attributes, &others, target);
+                assert_eq!(said, [attributes.clone(), others[0].1.clone()]);
+                assert_eq!(warnings, Vec::<String>::new(), "{attributes}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_image_without_levels_is_none() {
+        let empty = json!([{"axes": ["x"], "datasets": []}]);
+        let omero = json!({"channels": []});
+        let labels = [("labels", json!({"labels": ["cells"]}))];
+        for (own, left) in [
+            (json!({"multiscales": empty, "omero": omero, "mine": 1}), json!({"mine": 1})),
+            (json!({"ome": {"version": "0.5", "multiscales": empty}}), json!({})),
+        ] {
+            let (said, warnings, _) = carried(&own, &labels, Format::Zarr3);
+            assert_eq!(said[0], left);
+            assert!(warnings[0].contains("no level of its image is left"), "{warnings:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_said_in_a_version_is_told() {
+        let old = json!({"multiscales": [{"version": "0.3", "axes": ["y", "x"],
+            "datasets": [{"path": "0"}]}]});
+        let (said, warnings, _) = carried(&old, &[], Format::Zarr3);
+        assert_eq!(said[0]["ome"]["multiscales"][0]["axes"][0]["type"], "space");
+        assert!(warnings.iter().any(|told| told.contains("still says none")), "{warnings:?}");
+        let (_, warnings, _) = carried(&old, &[], Format::N5);
+        assert!(warnings[0].contains("do not look for in n5"), "{warnings:?}");
+    }
 }

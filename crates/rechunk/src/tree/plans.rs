@@ -1,6 +1,8 @@
 //! Plans the copies of the arrays of a group. All are planned before the first is copied; those
 //! that are too many to be held are planned again when their turn comes.
 
+use std::collections::BTreeSet;
+
 use futures::stream::{self, StreamExt};
 use rechunk_format::Packed;
 use rechunk_grid::ArraySpec;
@@ -38,6 +40,8 @@ pub(super) struct Planner {
     pub stores: Stores,
     /// Names that only groups have for the axes of some.
     pub names: GroupNames,
+    /// Paths of arrays whose chunks lie in directories, where nothing else is asked for.
+    pub nested: BTreeSet<String>,
     /// Of the group.
     pub format: Format,
     /// The documents that are known.
@@ -243,6 +247,9 @@ impl Planner {
         let wishes = wishes(&self.rules, fit, whole, path, source.spec());
         let (mut request, warnings) = fit.request(path, source.spec(), wishes, whole);
         let source = source.cast(request.cast.as_ref())?;
+        if self.nested.contains(path) {
+            request.separator.get_or_insert('/');
+        }
         request.select = select;
         request.source.clone_from(&source.location);
         request.target = member_location(&whole.target, path);
