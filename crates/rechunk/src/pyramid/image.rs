@@ -13,6 +13,7 @@ use crate::image_above::{Above, Climb};
 use crate::member_location::member_location;
 use crate::open::{OpenArray, Opened, open_array, open_node, open_store};
 use crate::request::CopyRequest;
+use crate::target::canonical;
 use crate::{Error, Remedy};
 
 /// An image of which level 0 is open. Lists have one entry for each axis, slowest first.
@@ -191,17 +192,13 @@ fn described(array: OpenArray, group: Option<ImageGroup>) -> SourceImage {
         }
         spatial_transform = spatial_transform.map(|affine| shifted(affine, &region.start));
     }
-    let of_location = |location: &str| {
-        let name = location.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-        name.split('.').next().unwrap_or_default().to_owned()
-    };
     let location = group.as_ref().map_or(&array.location, |group| &group.location);
     let name = found.and_then(|found| found.name.clone()).filter(|name| !name.is_empty());
     SourceImage {
         axes,
         scale,
         translation,
-        name: name.unwrap_or_else(|| of_location(location)),
+        name: name.unwrap_or_else(|| name_of(location)),
         is_label: found.is_some_and(|found| found.is_label),
         rest,
         spatial_transform,
@@ -209,6 +206,20 @@ fn described(array: OpenArray, group: Option<ImageGroup>) -> SourceImage {
         array,
         other_keys: None,
     }
+}
+
+/// The name of what is at a location, without endings. Names that only count (`0`, `s0`, `scale0`)
+/// are names of levels: then the place above has the name.
+fn name_of(location: &str) -> String {
+    let real = canonical(location).map(|path| path.display().to_string());
+    let names = real.as_deref().unwrap_or(location).rsplit('/');
+    let stem = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    let names: Vec<String> = names.map(stem).filter(|name| !name.is_empty()).collect();
+    let is_own = |name: &&String| {
+        let word = name.trim_end_matches(|sign: char| sign.is_ascii_digit());
+        !(word.len() < name.len() && matches!(word, "" | "s" | "scale" | "level"))
+    };
+    names.iter().find(is_own).or(names.first()).cloned().unwrap_or_default()
 }
 
 /// Six numbers of the Zarr convention `spatial`.
@@ -233,4 +244,26 @@ fn shifted(affine: [f64; 6], start: &[u64]) -> [f64; 6] {
     let [by_column, by_row] = [[affine[0], affine[3]], [affine[1], affine[4]]];
     let moved = |axis: usize, offset: f64| by_column[axis] * column + by_row[axis] * row + offset;
     [affine[0], affine[1], moved(0, affine[2]), affine[3], affine[4], moved(1, affine[5])]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name_of;
+
+    #[test]
+    fn an_image_is_named_as_what_it_lies_in() {
+        for (location, name) in [
+            ("/data/em.zarr/s0", "em"),
+            ("/data/em.ome.zarr", "em"),
+            ("/data/em.zarr/scale0/", "em"),
+            ("/data/em.n5/raw/s0", "raw"),
+            ("/data/sst.zarr/sst", "sst"),
+            ("/data/scan.npy", "scan"),
+            ("/data/x7.zarr/0", "x7"),
+            ("s3://bucket/a/em.zarr/0", "em"),
+            ("/0/1", "1"),
+        ] {
+            assert_eq!(name_of(location), name, "{location}");
+        }
+    }
 }
