@@ -71,6 +71,16 @@ impl Dialect {
         }
     }
 
+    /// True for a version of OME-Zarr.
+    ///
+    /// ```
+    /// use rechunk_image::Dialect;
+    /// assert!(Dialect::OmeZarr06.is_ome() && !Dialect::GeoZarr.is_ome());
+    /// ```
+    pub fn is_ome(self) -> bool {
+        matches!(self, Self::OmeZarr04 | Self::OmeZarr05 | Self::OmeZarr06)
+    }
+
     /// The dialect of a name; `None` if no dialect has it.
     ///
     /// ```

@@ -36,6 +36,7 @@ pub(crate) fn pyramid_text(job: &TreeJob, pyramid: &PyramidReport) -> String {
     ];
     lines.extend(pyramid.passes.iter().enumerate().map(pass));
     lines.push(format!("  why     {}", pyramid.reason));
+    lines.extend(copied(job, pyramid));
     lines.push(format!(
         "  memory  {} planned of {} allowed",
         format_byte_size(job.planned_peak_bytes(false)),
@@ -44,6 +45,18 @@ pub(crate) fn pyramid_text(job: &TreeJob, pyramid: &PyramidReport) -> String {
     let plans = job.arrays.iter().map(|array| &array.job.planned.plan);
     lines.extend(price::lines(&estimate, plans.filter_map(|plan| plan.priced_by.as_ref())));
     lines.join("\n")
+}
+
+/// Arrays beside those of the levels: they are copied along.
+fn copied(job: &TreeJob, pyramid: &PyramidReport) -> Option<String> {
+    let levels: u64 = pyramid.levels.iter().map(|level| level.arrays).sum();
+    let count = (job.arrays.len() as u64).saturating_sub(levels);
+    let named = job.arrays.iter().rev().take(3).map(|array| array.path.as_str());
+    let named: Vec<&str> = named.take(usize::try_from(count).unwrap_or(0)).collect();
+    let named = named.into_iter().rev().collect::<Vec<_>>().join(", ");
+    let dots = if count > 3 { "…, " } else { "" };
+    let arrays = plural(count, "array");
+    (count > 0).then(|| format!("  labels  {arrays} copied as they are: {dots}{named}"))
 }
 
 fn row(level: &ResolutionReport) -> Vec<String> {

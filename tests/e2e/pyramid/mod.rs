@@ -3,6 +3,7 @@
 
 mod added;
 mod described;
+mod labels;
 mod readers;
 mod refused;
 mod values;

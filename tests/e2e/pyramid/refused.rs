@@ -93,7 +93,13 @@ fn dry_runs_write_nothing() {
 /// Kills a run at calls that change files; the same with `--resume` ends in the same files. Until
 /// the run is complete, an image that gets levels is as it was, but for what is made anew: the
 /// level `s1`, with an option for the first run only.
-fn killed(source: &str, is_added: bool, options: &[&str], anew: Option<&str>, points: u64) {
+pub(super) fn killed(
+    source: &str,
+    is_added: bool,
+    options: &[&str],
+    anew: Option<&str>,
+    points: u64,
+) {
     let folder = Folder::new();
     let round = |number: u64| {
         let round = folder.path().join(format!("round-{number}"));

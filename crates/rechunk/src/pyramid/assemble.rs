@@ -13,6 +13,7 @@ use super::choice::{dialect_of, method_of, split_axes};
 use super::described::describe;
 use super::image::{ImageGroup, SourceImage, open_image};
 use super::known::{begun_levels, known_levels};
+use super::labels::take_labels;
 use super::plan::{JobLevel, PyramidJob};
 use super::sizes::{Sizes, factors, shape_of};
 use super::targets::{LevelWish, SpecifiedLevel, specified};
@@ -57,12 +58,6 @@ pub(crate) async fn prepare_pyramid(
     let made = made_levels(&pyramid, (&image, method), of_image, (wanted, &begun));
     let is_made = |level: &Level| made.iter().any(|made| made.path == level.path);
     let (anew, known): (Vec<Level>, Vec<Level>) = known.into_iter().partition(is_made);
-    if let Some(labels) = image.group.as_ref().filter(|group| group.has_labels && there.is_none()) {
-        warnings.push(format!(
-            "{} has images of labels, which are not taken along: make pyramids of them too",
-            labels.location
-        ));
-    }
     let described = describe(&image, &request.target, (dialect, method, &pyramid), &known, &made)?;
     let mut levels = Vec::with_capacity(made.len());
     for (level, attributes) in made.iter().zip(described.of_made) {
@@ -95,6 +90,9 @@ pub(crate) async fn prepare_pyramid(
     job.groups = described.groups.into_iter().map(group).collect();
     (job.beside, job.warnings) = (described.beside, warnings);
     job.pyramid = report.map(Box::new);
+    if job.adds.is_none() {
+        take_labels(&mut job, &image, dialect).await?;
+    }
     Ok(job)
 }
 
@@ -105,11 +103,10 @@ fn of_image_there(
     (dialect, made): (Dialect, &[Level]),
     described: Map<String, Value>,
 ) -> GroupMetadata {
-    let is_ome = matches!(dialect, Dialect::OmeZarr04 | Dialect::OmeZarr05 | Dialect::OmeZarr06);
     let paths: Vec<&str> = made.iter().map(|level| level.path.as_str()).collect();
     // Of the user's own document all else stays.
     let own = || with_levels(&group.metadata.attributes, &described, &paths);
-    let own = if is_ome { own() } else { None };
+    let own = if dialect.is_ome() { own() } else { None };
     GroupMetadata { attributes: own.unwrap_or(described), ..group.metadata.clone() }
 }
 

@@ -9,6 +9,7 @@ mod choice;
 mod described;
 mod image;
 mod known;
+mod labels;
 mod plan;
 mod report;
 mod request;

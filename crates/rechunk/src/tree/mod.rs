@@ -21,6 +21,7 @@ mod run;
 mod said;
 mod saved;
 mod state;
+mod taken_in;
 mod together;
 mod walk;
 

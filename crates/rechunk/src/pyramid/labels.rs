@@ -1,0 +1,88 @@
+//! Images of labels of the source's image: they are copied as they are, with the levels that they
+//! have.
+
+use rechunk_image::{Dialect, upgrade};
+use rechunk_zarr::GroupMetadata;
+
+use super::image::{ImageGroup, SourceImage};
+use crate::Error;
+use crate::member_location::member_location;
+use crate::open::{Opened, open_node, open_store};
+use crate::request::CopyRequest;
+use crate::tree::{Selection, Source, TreeJob};
+
+/// Name of the group of images of labels.
+const LABELS: &str = "labels";
+
+/// Has the job of a new image copy the images of labels of its source, or says why it does not.
+pub(super) async fn take_labels(
+    job: &mut TreeJob,
+    image: &SourceImage,
+    dialect: Dialect,
+) -> Result<(), Error> {
+    let Some(group) = image.group.as_ref().filter(|group| group.has_labels) else { return Ok(()) };
+    let location = member_location(&group.location, LABELS);
+    let labels = match obstacle(job, group, dialect) {
+        Some(why) => Err(why.to_owned()),
+        None => Box::pin(labels_of(job, &location)).await.map_err(|error| error.to_string()),
+    };
+    let taken = match labels {
+        Ok(Some(mut labels)) => {
+            say_in(dialect, &mut labels);
+            job.take_in(LABELS, labels)
+        }
+        Ok(None) => return Ok(()),
+        Err(why) => Err(why),
+    };
+    if let Err(why) = taken {
+        job.warnings.push(format!(
+            "the images of labels in {location} are not taken along: {why}. Make a pyramid of each"
+        ));
+    }
+    Ok(())
+}
+
+/// Why images of labels cannot be copied as they are.
+fn obstacle(job: &TreeJob, group: &ImageGroup, dialect: Dialect) -> Option<&'static str> {
+    if !dialect.is_ome() || !group.found.dialect.is_ome() {
+        Some("only OME-Zarr has such a group")
+    } else if job.request.select.is_some() {
+        Some("they are of the whole image, and a region of it is taken")
+    } else if !group.is_level_0 {
+        Some("they are of level 0, and a coarser level is taken")
+    } else {
+        None
+    }
+}
+
+/// The copy of the group of images of labels; `None` if it is no group.
+async fn labels_of(job: &TreeJob, location: &str) -> Result<Option<TreeJob>, Error> {
+    let whole = &job.request;
+    let stores = job.stores.clone();
+    let request = CopyRequest {
+        format: Some(job.format),
+        separator: whole.separator,
+        planning: whole.planning.clone(),
+        temp: whole.temp.clone(),
+        ..CopyRequest::new(location, &member_location(&whole.target, LABELS))
+    };
+    let store = open_store(location, &stores)?;
+    let opened = open_node(location, &request.open_options(), &store).await?;
+    let Opened::Group(documents, format) = opened else { return Ok(None) };
+    let selection = Selection { no_others: true, ..Selection::default() };
+    let source = Source { store, documents, format };
+    Box::pin(TreeJob::prepare(request, selection, &source, stores)).await.map(Some)
+}
+
+/// Has groups say the version of the new image, where that is not the usual one.
+fn say_in(dialect: Dialect, labels: &mut TreeJob) {
+    let say = |group: &mut GroupMetadata| {
+        let Ok(upgraded) = upgrade(&group.attributes, dialect) else { return Vec::new() };
+        group.attributes = upgraded.attributes;
+        upgraded.notes
+    };
+    if dialect != labels.format.usual_dialect() {
+        let groups = std::iter::once(&mut labels.root).chain(labels.groups.values_mut());
+        labels.warnings.extend(groups.flat_map(say));
+    }
+}
