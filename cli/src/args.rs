@@ -4,6 +4,7 @@ mod apply;
 mod pyramid;
 mod run;
 mod saving;
+mod selection;
 mod status;
 mod synthetic;
 
@@ -13,6 +14,7 @@ pub(crate) use apply::{ApplyArgs, BoxArgs, OperationArgs};
 pub(crate) use pyramid::{LevelArgs, PyramidArgs};
 pub(crate) use run::RunArgs;
 pub(crate) use saving::SavingArgs;
+pub(crate) use selection::SelectionArgs;
 pub(crate) use status::{StatusArgs, WatchArgs};
 pub(crate) use synthetic::SyntheticArgs;
 
@@ -303,31 +305,6 @@ pub(crate) struct RawArgs {
         hide_short_help = true
     )]
     pub offset: String,
-}
-
-/// Which arrays of a group, and what differs for some.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Groups")]
-pub(crate) struct SelectionArgs {
-    /// Only these arrays, and other files, of the group: a path, or a pattern; `*` stays within a
-    /// name, `**` goes across groups; the path of a group is all below it.
-    #[arg(long, value_name = "GLOB")]
-    pub include: Vec<String>,
-    /// Not these arrays, and other files, of the group.
-    #[arg(long, value_name = "GLOB")]
-    pub exclude: Vec<String>,
-    /// What differs for some arrays: `GLOB: chunks SPEC; codec SPEC; shards SPEC; write-empty WHEN;
-    /// cast TYPE`; of several that set the same, the last counts.
-    #[arg(long, value_name = "RULE")]
-    pub var: Vec<String>,
-    /// Coordinates (one axis, named as the array) that no rule is about: one chunk each, as they
-    /// are, or as the other arrays [default: single, where --chunks asks for other chunks].
-    #[arg(long, value_name = "WHAT", value_parser = ["single", "keep", "follow"])]
-    pub coords: Option<String>,
-    /// Leave out the files of a group that are neither metadata nor chunks (Parquet tables, XML);
-    /// they are copied as they are otherwise. Files inside the directory of an array never are.
-    #[arg(long)]
-    pub no_others: bool,
 }
 
 /// How a run treats what it finds and leaves.

@@ -4,9 +4,9 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use rechunk::{
-    Axes, Coords, CopyRequest, Error, Existing, Format, IntermediateGrid, OpenOptions, PathPattern,
-    Placement, Planning, ProfileFile, RawFile, Remedy, Running, Selection, Share, StoreOptions,
-    Stores, Strategy, WordError, WriteEmpty, parse_byte_size, parse_duration,
+    Axes, Coords, CopyRequest, Dialect, Error, Existing, Format, IntermediateGrid, OpenOptions,
+    PathPattern, Placement, Planning, ProfileFile, RawFile, Remedy, Running, Selection, Share,
+    StoreOptions, Stores, Strategy, WordError, WriteEmpty, parse_byte_size, parse_duration,
 };
 
 use crate::args::{
@@ -226,6 +226,7 @@ pub(crate) fn selection(args: &SelectionArgs) -> Result<Selection, Error> {
     selection.exclude = patterns("--exclude", &args.exclude)?;
     selection.coords = args.coords.as_deref().and_then(Coords::from_name);
     selection.no_others = args.no_others;
+    selection.dialect = args.dialect.as_deref().and_then(Dialect::from_name);
     Ok(selection)
 }
 

@@ -185,3 +185,34 @@ fn a_group_of_which_no_level_is_copied_is_no_image() {
     let attributes = said(&target);
     assert_eq!(attributes, json!({}));
 }
+
+#[test]
+fn groups_say_the_version_that_is_asked_for() {
+    let folder = Folder::new();
+    let (source, attributes) = image(&folder);
+    let at = |name: &str| folder.at(name);
+    let run = |source: &str, target: &str, more: &[&str]| {
+        rechunk(&[&["copy", source, target][..], more].concat())
+    };
+    run(&source, &at("6.zarr"), &["--as", "ome-zarr-0.6"]).ok().says(&["becomes ome-zarr-0.6"]);
+    let ome = &said(&at("6.zarr"))["ome"];
+    assert_eq!(ome["version"], "0.6");
+    assert_eq!(ome["multiscales"][0]["coordinateSystems"][0]["axes"][1]["name"], "c");
+    // A version that readers look for in the format stays.
+    let done = run(&at("6.zarr"), &at("same.zarr"), &["--chunks", "1,1,10,10"]).ok();
+    assert!(!done.stderr.contains("becomes"), "{}", done.stderr);
+    assert_eq!(said(&at("same.zarr"))["ome"], *ome);
+    run(&at("6.zarr"), &at("5.zarr"), &["--as", "ome-zarr-0.5", "-q"]).ok();
+    let back = said(&at("5.zarr"))["ome"]["multiscales"][0]["datasets"].clone();
+    assert_eq!(back, attributes["multiscales"][0]["datasets"]);
+    run(&at("6.zarr"), &at("4.zarr"), &["--as", "ome-zarr-0.4", "-q"]).ok();
+    assert_eq!(said(&at("4.zarr"))["multiscales"][0]["version"], "0.4");
+    assert!(std::fs::exists(at("4.zarr/0/.zarray")).unwrap());
+    let refused = ["--as", "ome-zarr-0.6", "--format", "zarr2"];
+    run(&source, &at("no.zarr"), &refused).ends_with(2).says(&["it lies in zarr3"]);
+    let array = format!("{source}/0");
+    run(&array, &at("no.zarr"), &["--as", "ome-zarr-0.5"])
+        .ends_with(2)
+        .says(&["a version of OME-Zarr is for the arrays of a group"]);
+    assert!(!std::fs::exists(at("no.zarr")).unwrap());
+}

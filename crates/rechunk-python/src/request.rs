@@ -1,9 +1,9 @@
 //! Gives meaning to options: they become the library's requests.
 
 use rechunk::{
-    Axes, Coords, CopyRequest, Error, Existing, Format, IntermediateGrid, OpenOptions, PathPattern,
-    Placement, Planning, ProfileFile, RawFile, Running, Selection, StoreOptions, Stores, Strategy,
-    WriteEmpty,
+    Axes, Coords, CopyRequest, Dialect, Error, Existing, Format, IntermediateGrid, OpenOptions,
+    PathPattern, Placement, Planning, ProfileFile, RawFile, Running, Selection, StoreOptions,
+    Stores, Strategy, WriteEmpty,
 };
 
 use crate::options::{Options, wrong};
@@ -124,6 +124,8 @@ fn selection(options: &mut Options) -> Result<Selection, Error> {
     selection.exclude = patterns("exclude", options)?;
     selection.coords = options.choice("coords", Coords::from_name, "single, keep, follow")?;
     selection.no_others = options.flag("no_others")?;
+    let versions = "ome-zarr-0.4, ome-zarr-0.5, ome-zarr-0.6";
+    selection.dialect = options.choice("as_", Dialect::from_name, versions)?;
     Ok(selection)
 }
 

@@ -88,6 +88,7 @@ class PlanKeywords(OpenKeywords, ResultKeywords, ResourceKeywords, total=False):
     var: Texts | Mapping[str, str | Mapping[str, Any]] | None
     coords: str | None
     no_others: bool
+    as_: str | None
     strategy: str | None
     intermediate: str | None
     box_bytes: Size | None

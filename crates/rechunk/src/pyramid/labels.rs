@@ -1,8 +1,7 @@
 //! Images of labels of the source's image: they are copied as they are, with the levels that they
 //! have.
 
-use rechunk_image::{Dialect, upgrade};
-use rechunk_zarr::GroupMetadata;
+use rechunk_image::Dialect;
 
 use super::image::{ImageGroup, SourceImage};
 use crate::Error;
@@ -24,13 +23,12 @@ pub(super) async fn take_labels(
     let location = member_location(&group.location, LABELS);
     let labels = match obstacle(job, group, dialect) {
         Some(why) => Err(why.to_owned()),
-        None => Box::pin(labels_of(job, &location)).await.map_err(|error| error.to_string()),
+        None => {
+            Box::pin(labels_of(job, &location, dialect)).await.map_err(|error| error.to_string())
+        }
     };
     let taken = match labels {
-        Ok(Some(mut labels)) => {
-            say_in(dialect, &mut labels);
-            job.take_in(LABELS, labels)
-        }
+        Ok(Some(labels)) => job.take_in(LABELS, labels),
         Ok(None) => return Ok(()),
         Err(why) => Err(why),
     };
@@ -56,7 +54,11 @@ fn obstacle(job: &TreeJob, group: &ImageGroup, dialect: Dialect) -> Option<&'sta
 }
 
 /// The copy of the group of images of labels; `None` if it is no group.
-async fn labels_of(job: &TreeJob, location: &str) -> Result<Option<TreeJob>, Error> {
+async fn labels_of(
+    job: &TreeJob,
+    location: &str,
+    dialect: Dialect,
+) -> Result<Option<TreeJob>, Error> {
     let whole = &job.request;
     let stores = job.stores.clone();
     let request = CopyRequest {
@@ -69,20 +71,7 @@ async fn labels_of(job: &TreeJob, location: &str) -> Result<Option<TreeJob>, Err
     let store = open_store(location, &stores)?;
     let opened = open_node(location, &request.open_options(), &store).await?;
     let Opened::Group(documents, format) = opened else { return Ok(None) };
-    let selection = Selection { no_others: true, ..Selection::default() };
+    let selection = Selection { no_others: true, dialect: Some(dialect), ..Selection::default() };
     let source = Source { store, documents, format };
     Box::pin(TreeJob::prepare(request, selection, &source, stores)).await.map(Some)
-}
-
-/// Has groups say the version of the new image, where that is not the usual one.
-fn say_in(dialect: Dialect, labels: &mut TreeJob) {
-    let say = |group: &mut GroupMetadata| {
-        let Ok(upgraded) = upgrade(&group.attributes, dialect) else { return Vec::new() };
-        group.attributes = upgraded.attributes;
-        upgraded.notes
-    };
-    if dialect != labels.format.usual_dialect() {
-        let groups = std::iter::once(&mut labels.root).chain(labels.groups.values_mut());
-        labels.warnings.extend(groups.flat_map(say));
-    }
 }

@@ -167,7 +167,10 @@ impl TreeJob {
         }
         let rules = Rules::of(&selection);
         let fit = Fit::of_select(&request)?;
-        let format = request.format.unwrap_or_else(|| Format::of_target(&request.target));
+        let by_dialect = ome::format_of(&selection)?;
+        let format = request.format.or(by_dialect);
+        let format = format.unwrap_or_else(|| Format::of_target(&request.target));
+        ome::check(&selection, format)?;
         if !format.has_groups() {
             return Err(Error::Usage {
                 message: format!("a group cannot be written as {}", format.name()),
@@ -201,7 +204,8 @@ impl TreeJob {
                 warnings.extend(lists.follow(path, group));
             }
         }
-        let carried = ome::carry(&mut root, &mut found.groups, &found.arrays, format);
+        let version = (selection.dialect, format);
+        let carried = ome::carry(&mut root, &mut found.groups, &found.arrays, version);
         warnings.extend(carried.warnings);
         let all = found.groups.iter().map(|(path, group)| (&**path, group));
         let names = GroupNames::of(std::iter::once(("", &root)).chain(all));

@@ -5,13 +5,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rechunk_format::json::text;
-use rechunk_image::{Dialect, ImageError, Upgraded, upgrade};
+use rechunk_image::{Dialect, Upgraded, upgrade};
 use rechunk_zarr::GroupMetadata;
 use serde_json::{Map, Value};
 
+use super::rules::Selection;
 use super::walk::in_words;
-use crate::Format;
 use crate::image_above::image_levels;
+use crate::{Error, Format};
 
 /// Outcome for the groups of a copy.
 #[derive(Debug, Default)]
@@ -35,7 +36,7 @@ pub(super) fn carry(
     root: &mut GroupMetadata,
     groups: &mut BTreeMap<String, GroupMetadata>,
     arrays: &[String],
-    target: Format,
+    (asked, target): (Option<Dialect>, Format),
 ) -> Carried {
     let mut carried = Carried::default();
     let all = std::iter::once(("", &mut *root)).chain(groups.iter_mut().map(|(p, g)| (&**p, g)));
@@ -54,7 +55,8 @@ pub(super) fn carry(
     };
     let places = Places { images: of_those(has_images), counted: of_those(is_counted) };
     let usual = target.usual_dialect();
-    let mut changed: Vec<(Dialect, String)> = Vec::new();
+    let mut changed: Vec<[Dialect; 2]> = Vec::new();
+    let mut first = String::new();
     let all = std::iter::once(("", root)).chain(groups.iter_mut().map(|(path, g)| (&**path, g)));
     for (path, group) in all {
         let place = in_words(path);
@@ -63,58 +65,73 @@ pub(super) fn carry(
         if !is_new && !places.is_old_ome(path, &group.attributes) {
             continue;
         }
-        match upgraded(&group.attributes, is_new, usual) {
-            None if usual == Dialect::OmeZarr04 || usual == Dialect::OmeZarr05 => {}
+        let to = asked.or(match usual {
+            Dialect::OmeZarr04 if !is_new => None,
+            Dialect::OmeZarr05 if is_new => None,
+            usual => Some(usual).filter(|usual| usual.is_ome()),
+        });
+        match to.map(|to| (to, upgrade(&group.attributes, to))) {
+            None if usual.is_ome() => {}
             None => carried.warnings.push(format!(
                 "{place} is one of OME-Zarr, which readers do not look for in {}: its attributes are \
                  copied as they are",
                 target.name()
             )),
-            Some(Ok(Upgraded { attributes, from, notes, .. })) => {
+            Some((to, Ok(Upgraded { attributes, from, notes }))) if from != to => {
                 group.attributes = attributes;
-                changed.push((from, place.clone()));
+                if changed.is_empty() {
+                    first.clone_from(&place);
+                }
+                changed.push([from, to]);
                 carried.warnings.extend(notes.into_iter().map(|note| format!("{place}: {note}")));
-                if usual == Dialect::OmeZarr04 {
+                if to == Dialect::OmeZarr04 {
                     let levels = image_levels(&group.attributes).into_iter();
                     carried.nested.extend(levels.map(|level| below(path, level.path)));
                 }
             }
-            Some(Err(error)) => carried
+            Some((_, Ok(_))) => {}
+            Some((_, Err(error))) => carried
                 .warnings
                 .push(format!("{place}: {error}: its attributes are copied as they are")),
         }
     }
-    carried.warnings.extend(said(&changed, usual, target));
+    carried.warnings.extend(said(&first, &changed, target));
     carried
 }
 
-/// Attributes in the version that is usual in the target, where they are said in another.
-fn upgraded(
-    attributes: &Map<String, Value>,
-    is_new: bool,
-    usual: Dialect,
-) -> Option<Result<Upgraded, ImageError>> {
-    let wanted = match usual {
-        Dialect::OmeZarr04 => is_new,
-        Dialect::OmeZarr05 => !is_new,
-        _ => false,
+/// The format in which the version lies that is asked for. Refuses what is no version.
+pub(super) fn format_of(selection: &Selection) -> Result<Option<Format>, Error> {
+    match selection.dialect {
+        Some(dialect) if !dialect.is_ome() => Err(Error::Usage {
+            message: format!("{} is no version of OME-Zarr", dialect.name()),
+            hint: Some("copies say another version of OME-Zarr; a pyramid writes others".into()),
+        }),
+        dialect => Ok(dialect.and_then(|dialect| Format::of_images(dialect.container()))),
+    }
+}
+
+/// Refuses a version that does not lie in the format of the target.
+pub(super) fn check(selection: &Selection, format: Format) -> Result<(), Error> {
+    let Some(wanted) = format_of(selection)?.filter(|wanted| *wanted != format) else {
+        return Ok(());
     };
-    wanted.then(|| upgrade(attributes, usual))
+    let name = selection.dialect.map_or("", Dialect::name);
+    Err(Error::Usage {
+        message: format!("{name} cannot be written as {}", format.name()),
+        hint: Some(format!("leave the format out: it lies in {}", wanted.name()).into()),
+    })
 }
 
 /// A sentence on the groups that say another version now.
-fn said(changed: &[(Dialect, String)], usual: Dialect, target: Format) -> Option<String> {
-    let (from, first) = changed.first()?;
+fn said(first: &str, changed: &[[Dialect; 2]], target: Format) -> Option<String> {
+    let [from, to] = changed.first()?;
     let others = match changed.len() {
         1 => String::new(),
         count => format!(" (and {} other groups)", count - 1),
     };
-    Some(format!(
-        "{first}{others}: {} becomes {}, which readers look for in {}",
-        from.name(),
-        usual.name(),
-        target.name()
-    ))
+    let (from, to) = (from.name(), to.name());
+    let target = target.name();
+    Some(format!("{first}{others}: {from} becomes {to}, which readers look for in {target}"))
 }
 
 /// Levels that an image names and the source does not have.
@@ -256,7 +273,7 @@ mod tests {
         let mut arrays: Vec<String> = others.iter().map(|(path, _)| format!("{path}/0")).collect();
         arrays.push("0".to_owned());
         arrays.sort_unstable();
-        let carried = carry(&mut root, &mut groups, &arrays, target);
+        let carried = carry(&mut root, &mut groups, &arrays, (None, target));
         let said = std::iter::once(root).chain(groups.into_values());
         let said = said.map(|group| Value::Object(group.attributes)).collect();
         (said, carried.warnings, carried.nested.into_iter().collect())

@@ -2,6 +2,7 @@
 //! `--var`.
 
 use rechunk_grid::WriteEmpty;
+use rechunk_image::Dialect;
 use rechunk_words::{ArrayRule, Cast, ChunkSpec, CodecSpec, PathPattern, Pattern, ShardSpec};
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,10 @@ pub struct Selection {
     /// Files that are neither metadata nor chunks are left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_others: bool,
+    /// Version of OME-Zarr that groups say. `None`: the source's, where readers look for it in the
+    /// format of the target, else the one that they look for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<Dialect>,
 }
 
 impl Selection {
@@ -33,6 +38,7 @@ impl Selection {
         let option = match self {
             Self { rules, .. } if !rules.is_empty() => "--var",
             Self { coords: Some(_), .. } => "--coords",
+            Self { dialect: Some(_), .. } => "a version of OME-Zarr",
             _ => return Ok(()),
         };
         Err(Error::Usage {
@@ -48,6 +54,7 @@ impl Selection {
             Self { include, .. } if !include.is_empty() => "--include",
             Self { exclude, .. } if !exclude.is_empty() => "--exclude",
             Self { coords: Some(_), .. } => "--coords",
+            Self { dialect: Some(_), .. } => "a version of OME-Zarr",
             _ => return Ok(()),
         };
         Err(Error::Usage {
@@ -177,7 +184,7 @@ mod tests {
         };
         let rules = rules.iter().map(|text| Ok(text.parse()?)).collect::<Result<_, Error>>()?;
         let (include, exclude) = (paths(include)?, paths(exclude)?);
-        let selection = Selection { rules, include, exclude, coords: None, no_others: false };
+        let selection = Selection { rules, include, exclude, ..Selection::default() };
         let saved = serde_json::to_string(&selection).unwrap();
         assert_eq!(serde_json::from_str::<Selection>(&saved).unwrap(), selection);
         Ok(Rules::of(&selection))
