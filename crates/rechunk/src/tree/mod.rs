@@ -199,9 +199,11 @@ impl TreeJob {
         }
         if let Some(all) = all {
             let lists = MemberLists::new(all, found.paths());
-            warnings.extend(lists.follow("", &mut root));
-            for (path, group) in &mut found.groups {
-                warnings.extend(lists.follow(path, group));
+            let groups = found.groups.iter_mut().map(|(path, group)| (path.as_str(), group));
+            for (path, group) in std::iter::once(("", &mut root)).chain(groups) {
+                let said = lists.follow(path, group);
+                let emptied = if said.is_empty() { None } else { ome::drop_empty(path, group) };
+                warnings.extend(said.into_iter().chain(emptied));
             }
         }
         let version = (selection.dialect, format);

@@ -39,15 +39,6 @@ pub(super) fn carry(
     (asked, target): (Option<Dialect>, Format),
 ) -> Carried {
     let mut carried = Carried::default();
-    let all = std::iter::once(("", &mut *root)).chain(groups.iter_mut().map(|(p, g)| (&**p, g)));
-    for (path, group) in all {
-        if drop_empty_images(&mut group.attributes) {
-            let place = in_words(path);
-            carried
-                .warnings
-                .push(format!("{place}: no level of its image is left: it describes none"));
-        }
-    }
     let all = || std::iter::once(("", &*root)).chain(groups.iter().map(|(path, g)| (&**path, g)));
     let of_those = |is_one: fn(&Map<String, Value>) -> bool| {
         let those = all().filter(|(_, group)| is_one(&group.attributes));
@@ -162,8 +153,15 @@ fn above(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(above, _)| above)
 }
 
-/// Leaves out images of which no level is left, and channels of no image; true if there were some.
-fn drop_empty_images(attributes: &mut Map<String, Value>) -> bool {
+/// Leaves out images of which no level is left, and channels of no image; says so.
+pub(super) fn drop_empty(path: &str, group: &mut GroupMetadata) -> Option<String> {
+    let place = in_words(path);
+    let said = || format!("{place}: no level of its image is left: it describes none");
+    drop_images(&mut group.attributes).then(said)
+}
+
+/// True if images without levels were left out.
+fn drop_images(attributes: &mut Map<String, Value>) -> bool {
     let is_empty =
         |image: &Value| image.get("datasets").and_then(Value::as_array).is_some_and(Vec::is_empty);
     let drop_from = |attributes: &mut Map<String, Value>| {
@@ -348,14 +346,16 @@ mod tests {
     fn an_image_without_levels_is_none() {
         let empty = json!([{"axes": ["x"], "datasets": []}]);
         let omero = json!({"channels": []});
-        let labels = [("labels", json!({"labels": ["cells"]}))];
         for (own, left) in [
-            (json!({"multiscales": empty, "omero": omero, "mine": 1}), json!({"mine": 1})),
-            (json!({"ome": {"version": "0.5", "multiscales": empty}}), json!({})),
+            (json!({"multiscales": empty, "omero": omero, "mine": 1}), Some(json!({"mine": 1}))),
+            (json!({"ome": {"version": "0.5", "multiscales": empty}}), Some(json!({}))),
+            (json!({"multiscales": image(None)}), None),
+            (json!({"multiscales": {"datasets": []}}), None),
         ] {
-            let (said, warnings, _) = carried(&own, &labels, Format::Zarr3);
-            assert_eq!(said[0], left);
-            assert!(warnings[0].contains("no level of its image is left"), "{warnings:?}");
+            let mut group = group(&own);
+            let said = drop_empty("", &mut group);
+            assert_eq!(said.is_some(), left.is_some(), "{own}");
+            assert_eq!(Value::Object(group.attributes), left.unwrap_or(own));
         }
     }
 

@@ -359,6 +359,7 @@ async fn levels_that_are_added_leave_all_else_of_the_image_as_it_is() {
     assert_eq!(found["attributes"], expected);
     let level = image.reduced(ReduceMethod::Mean, LevelSize::Floor, &[2, 3]);
     assert_eq!(read(&place.join("1").display().to_string()).await, (level.shape, level.values));
-    let refused = prepare(request, Selection::default(), &Stores::default()).await.unwrap_err();
+    let mut again = prepare(request, Selection::default(), &Stores::default()).await.unwrap();
+    let refused = again.check_target(Running::new(Existing::Refuse)).await.unwrap_err();
     assert_eq!(refused.class(), rechunk::Class::Target, "{refused}");
 }
