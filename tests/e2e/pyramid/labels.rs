@@ -97,6 +97,16 @@ fn images_of_labels_that_do_not_fit_are_named() {
         pyramid(&image, &target, options).ok().says(&["labels are not taken along", why]);
         assert!(!std::fs::exists(format!("{target}/labels")).unwrap(), "{name}");
     }
+    let target = folder.at("more.zarr");
+    let run = ["pyramid", &image, &target, "--factors", "1,1,1,2,2;1,1,1,4,4"];
+    rechunk(&run).ok().says(&["which has 3: cells has 2", "add levels to each"]);
+    let cells = format!("{target}/labels/cells");
+    rechunk(&["pyramid", &cells, &cells, "--factors", "1,1,1,4,4"]).ok();
+    let datasets = attributes(&cells)["ome"]["multiscales"][0]["datasets"].clone();
+    assert_eq!(
+        (&datasets[2]["path"], document(&format!("{cells}/2/zarr.json"))["shape"].clone()),
+        (&json!("2"), json!([2, 1, 8, 10, 15]))
+    );
     // Levels that are added leave all else.
     let labels = tree(Path::new(&format!("{image}/labels")));
     let done = pyramid(&image, &image, &[]).ok();

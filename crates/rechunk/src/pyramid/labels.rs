@@ -1,7 +1,8 @@
 //! Images of labels of the source's image: they are copied as they are, with the levels that they
 //! have.
 
-use rechunk_image::Dialect;
+use rechunk_image::{Dialect, read_image};
+use rechunk_zarr::GroupMetadata;
 
 use super::image::{ImageGroup, SourceImage};
 use crate::Error;
@@ -28,7 +29,10 @@ pub(super) async fn take_labels(
         }
     };
     let taken = match labels {
-        Ok(Some(labels)) => job.take_in(LABELS, labels),
+        Ok(Some(labels)) => {
+            job.warnings.extend(levels_that_differ(job, &labels));
+            job.take_in(LABELS, labels)
+        }
         Ok(None) => return Ok(()),
         Err(why) => Err(why),
     };
@@ -38,6 +42,25 @@ pub(super) async fn take_labels(
         ));
     }
     Ok(())
+}
+
+/// A sentence on images of labels of other numbers of levels than the new image: OME-Zarr wants as
+/// many.
+fn levels_that_differ(job: &TreeJob, labels: &TreeJob) -> Option<String> {
+    let levels = job.pyramid.as_ref().map_or(0, |pyramid| pyramid.levels.len());
+    let differs = |(path, group): (&String, &GroupMetadata)| {
+        let found = read_image(&group.attributes)?.levels.len();
+        (found != levels).then(|| format!("{path} has {found}"))
+    };
+    let differ: Vec<String> = labels.groups.iter().filter_map(differs).collect();
+    (!differ.is_empty()).then(|| {
+        format!(
+            "OME-Zarr wants as many levels of labels as of the image, which has {levels}: {}. When \
+             this is done, add levels to each: it is an image, at {}",
+            differ.join(", "),
+            member_location(&labels.request.target, "NAME")
+        )
+    })
 }
 
 /// Why images of labels cannot be copied as they are.
