@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::arrays::RawArray;
 use crate::harness::{Done, Folder, Run, fixture, root};
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "copy",
     "apply",
     "pyramid",
@@ -18,6 +18,7 @@ const COMMANDS: [&str; 13] = [
     "status",
     "clean",
     "probe",
+    "serve",
     "demo",
     "completions",
     "man",
@@ -48,7 +49,7 @@ const PLANS: [(&str, &str); 8] = [
 ];
 
 /// Commands that are refused.
-const ERRORS: [&str; 31] = [
+const ERRORS: [&str; 34] = [
     "info nowhere.zarr",
     "cpoy small.zarr t.zarr",
     "copy small.zarr",
@@ -80,6 +81,9 @@ const ERRORS: [&str; 31] = [
     "run nowhere.json",
     "copy series.zarr t.zarr --include nothing*",
     "plan --shape 10,10 --chunks 2,2",
+    "serve nowhere",
+    "serve small.zarr --cors example",
+    "serve small.zarr --listen nowhere",
 ];
 
 /// Compares with a snapshot, or writes it.
