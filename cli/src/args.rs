@@ -16,7 +16,7 @@ pub(crate) use demo::DemoArgs;
 pub(crate) use pyramid::{LevelArgs, PyramidArgs};
 pub(crate) use run::RunArgs;
 pub(crate) use saving::SavingArgs;
-pub(crate) use serve::ServeArgs;
+pub(crate) use serve::{DatastoreArgs, ServeArgs, ServeCommand, TokenCommand};
 pub(crate) use status::{StatusArgs, WatchArgs};
 pub(crate) use synthetic::SyntheticArgs;
 
@@ -85,7 +85,7 @@ Examples:
     Clean(StatusArgs),
     /// Measure a store and this machine's codecs; write a profile for `--profile`.
     Probe(ProbeArgs),
-    /// Serve the files of stores over HTTP, read only: to viewers, and programs that read URLs.
+    /// Serve stores over HTTP, to viewers and programs that read URLs; or data sets with versions.
     Serve(ServeArgs),
     /// Re-cut a small real satellite series that ships with the program.
     Demo(DemoArgs),

@@ -24,6 +24,10 @@ const COMMANDS: [&str; 14] = [
     "man",
 ];
 
+/// Commands of commands.
+const BELOW: [&str; 5] =
+    ["serve datastore", "serve token", "serve token add", "serve token list", "serve token revoke"];
+
 /// Kinds of plans, and what makes the planner take them.
 const PLANS: [(&str, &str); 8] = [
     (
@@ -49,7 +53,7 @@ const PLANS: [(&str, &str); 8] = [
 ];
 
 /// Commands that are refused.
-const ERRORS: [&str; 34] = [
+const ERRORS: [&str; 39] = [
     "info nowhere.zarr",
     "cpoy small.zarr t.zarr",
     "copy small.zarr",
@@ -84,6 +88,11 @@ const ERRORS: [&str; 34] = [
     "serve nowhere",
     "serve small.zarr --cors example",
     "serve small.zarr --listen nowhere",
+    "serve datastore nowhere",
+    "serve datastore there.zarr --base-url example",
+    "serve datastore there.zarr --max-body lots",
+    "serve datastore there.zarr --tokens text.txt",
+    "serve token revoke nowhere.json ada",
 ];
 
 /// Compares with a snapshot, or writes it.
@@ -135,9 +144,10 @@ fn stage() -> Folder {
 fn help_is_as_in_its_snapshots() {
     let folder = Folder::new();
     matches_snapshot("help.txt", &run_in(&folder, "--help").ok().stdout);
-    for command in COMMANDS {
+    for command in COMMANDS.into_iter().chain(BELOW) {
         let said = run_in(&folder, &format!("{command} --help")).ok();
-        matches_snapshot(&format!("help-{command}.txt"), &said.stdout);
+        let name = format!("help-{}.txt", command.replace(' ', "-"));
+        matches_snapshot(&name, &said.stdout);
     }
 }
 

@@ -144,7 +144,9 @@ fn compression(map: &Map<String, Value>) -> Result<String, DatastoreError> {
     let other = JsonField::of(map, "storageCompression");
     let field = JsonField::of(map, "compression").or(other);
     let field = field.map_or_else(|| JsonField::needed(map, "compression"), Ok)?;
-    Ok(field.text()?.to_lowercase())
+    let name = field.text()?.to_lowercase();
+    // A word of upstream's client in Python.
+    Ok(if name == "none" { "raw".to_owned() } else { name })
 }
 
 fn levels(map: &Map<String, Value>) -> Result<Vec<Level>, DatastoreError> {
