@@ -62,6 +62,8 @@ pub struct Datastore {
     pub(crate) root: Store,
     kept: Mutex<HashMap<String, Kept>>,
     pub(crate) locks: Arc<BlockLocks>,
+    /// Locks of blocks of levels that are made of others.
+    pub(crate) makers: Arc<BlockLocks>,
     /// Held by whoever changes what data sets there are, or their versions.
     changes: tokio::sync::Mutex<()>,
     /// Held as long as this may be written; `None`: it is only read.
@@ -95,8 +97,8 @@ impl Datastore {
     }
 
     fn of(root: Store, writer: Option<DirectoryLock>) -> Self {
-        let (kept, locks) = (Mutex::default(), Arc::default());
-        Self { root, kept, locks, changes: tokio::sync::Mutex::default(), writer }
+        let (kept, locks, makers) = (Mutex::default(), Arc::default(), Arc::default());
+        Self { root, kept, locks, makers, changes: tokio::sync::Mutex::default(), writer }
     }
 
     /// True if data sets and blocks may be changed.

@@ -1,5 +1,6 @@
 use rechunk_format::FormatError;
 use rechunk_image::ImageError;
+use rechunk_reduce::ReduceError;
 use rechunk_store::StoreError;
 use thiserror::Error;
 
@@ -50,6 +51,9 @@ pub enum DatastoreError {
     /// Metadata of images cannot be made.
     #[error(transparent)]
     Image(#[from] ImageError),
+    /// Elements cannot become fewer.
+    #[error(transparent)]
+    Reduce(#[from] ReduceError),
     /// A task broke off.
     #[error("a task broke off: {0}")]
     Task(#[from] tokio::task::JoinError),

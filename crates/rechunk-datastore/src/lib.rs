@@ -23,6 +23,7 @@ mod json_field;
 mod level;
 mod new_dataset;
 mod open_level;
+mod rebuild;
 mod version;
 mod wire;
 
@@ -33,6 +34,6 @@ pub use datastore::{Datastore, Known};
 pub use error::DatastoreError;
 pub use level::Level;
 pub use new_dataset::NewDataset;
-pub use open_level::{OpenLevel, StoredBlock};
+pub use open_level::{OpenLevel, StoredBlock, View};
 pub use version::{AccessMode, VersionWanted};
 pub use wire::{ABSENT, BlockReader, WireBlock, written};

@@ -256,7 +256,7 @@ mod tests {
             ("timepointIds", json!([])),
             ("timepointIds", json!([3, 3])),
             ("timepointIds", json!([-1])),
-            ("channels", json!(1 << 40)),
+            ("channels", json!(1_u64 << 40)),
             ("channels", json!(1 << 17)),
             ("angles", json!("many")),
             ("transformations", json!([[1, 2]])),

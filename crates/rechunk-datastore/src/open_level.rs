@@ -19,6 +19,17 @@ use crate::{
 /// Writes of a request that wait for the disk at once.
 const WRITES_AT_ONCE: usize = 4;
 
+/// A timepoint, channel and angle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct View {
+    /// Number of the timepoint.
+    pub time: u64,
+    /// Number of the channel.
+    pub channel: u64,
+    /// Number of the angle.
+    pub angle: u64,
+}
+
 /// A block, encoded as it will be stored.
 #[derive(Debug)]
 pub struct StoredBlock(Vec<u8>);
@@ -35,6 +46,7 @@ pub struct OpenLevel {
     is_mixed: bool,
     is_writable: bool,
     locks: Arc<BlockLocks>,
+    makers: Arc<BlockLocks>,
 }
 
 impl Datastore {
@@ -69,6 +81,7 @@ impl Datastore {
             is_mixed: version == VersionWanted::MixedLatest,
             is_writable: self.is_writable(),
             locks: Arc::clone(&self.locks),
+            makers: Arc::clone(&self.makers),
         })
     }
 }
@@ -116,16 +129,36 @@ impl OpenLevel {
             return Err(DatastoreError::ReadOnly);
         }
         self.check(address)?;
-        let dimensions = self.level().dimensions(self.known.dataset.dimensions);
         for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
-            let blocks = dimensions[axis].div_ceil(self.level().block_dimensions[axis]);
-            let position = address.position[axis];
+            let (blocks, position) = (self.block_counts()[axis], address.position[axis]);
             if position >= blocks {
                 let reason = format!("there are {blocks} blocks along {name}, none is {position}");
                 return Err(DatastoreError::Senseless(reason));
             }
         }
         Ok(())
+    }
+
+    /// Elements along each axis.
+    pub(crate) fn dimensions(&self) -> [u64; 3] {
+        self.level().dimensions(self.known.dataset.dimensions)
+    }
+
+    /// Blocks along each axis.
+    pub(crate) fn block_counts(&self) -> [u64; 3] {
+        let (extents, sizes) = (self.dimensions(), self.level().block_dimensions);
+        std::array::from_fn(|axis| extents[axis].div_ceil(sizes[axis]))
+    }
+
+    /// The number of the level.
+    pub(crate) fn number(&self) -> usize {
+        self.number
+    }
+
+    /// Waits until nobody else makes this block of others.
+    pub(crate) async fn maker(&self, address: &BlockAddress) -> tokio::sync::MutexGuard<'_, ()> {
+        let version = self.version().unwrap_or_default();
+        self.makers.of(&self.key(version, address)).lock().await
     }
 
     fn key(&self, version: u64, address: &BlockAddress) -> String {
@@ -138,6 +171,17 @@ impl OpenLevel {
 
     /// The bytes of a block on the wire: [`ABSENT`] if it is not there.
     pub async fn read(&self, address: &BlockAddress) -> Result<Bytes, DatastoreError> {
+        Ok(match self.read_elements(address).await? {
+            Some((sizes, elements)) => written(sizes, &elements),
+            None => Bytes::from_static(&ABSENT),
+        })
+    }
+
+    /// Sizes and elements of a block, big-endian, x fastest; `None` if it is not there.
+    pub(crate) async fn read_elements(
+        &self,
+        address: &BlockAddress,
+    ) -> Result<Option<([u32; 3], Vec<u8>)>, DatastoreError> {
         let limit_bytes = self.layout.codec_cost().encoded_bytes_max;
         for version in &self.versions {
             let key = self.key(*version, address);
@@ -154,9 +198,17 @@ impl OpenLevel {
                 place: key.clone(),
                 reason: "it has not three axes".to_owned(),
             })?;
-            return Ok(written(sizes, &elements));
+            return Ok(Some((sizes, elements)));
         }
-        Ok(Bytes::from_static(&ABSENT))
+        Ok(None)
+    }
+
+    /// Removes a block. None there is fine.
+    pub(crate) async fn remove(&self, address: &BlockAddress) -> Result<(), DatastoreError> {
+        let Some(version) = self.version() else { return Ok(()) };
+        let key = self.key(version, address);
+        let _writer = self.locks.of(&key).lock().await;
+        Ok(self.root.delete(&key).await?)
     }
 
     /// Encodes a block. Takes its time: not on a thread of the runtime.

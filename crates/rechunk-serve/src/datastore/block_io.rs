@@ -7,7 +7,7 @@ use axum::body::Body;
 use futures::stream;
 use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Request, Response, StatusCode};
-use rechunk_datastore::{BlockAddress, BlockReader, OpenLevel, StoredBlock, WireBlock};
+use rechunk_datastore::{BlockAddress, BlockReader, OpenLevel, StoredBlock, View, WireBlock};
 use serde_json::json;
 
 use super::body_in::{Incoming, check_type};
@@ -41,19 +41,18 @@ pub(super) async fn level(face: &Face, id: &str, place: Place, headers: &HeaderM
     })))
 }
 
-/// The type of an element. View: timepoint, channel, angle.
+/// The type of an element.
 pub(super) async fn data_type(
     face: &Face,
     id: &str,
     place: Place,
-    view: [u64; 3],
+    view: View,
     headers: &HeaderMap,
 ) -> Answer {
     face.permit(headers, Role::Read, Some(id)).await?;
     let level = open(face, id, place).await?;
-    let [time, channel, angle] = view;
     let dataset = &level.known().dataset;
-    dataset.check_view(time, channel, angle)?;
+    dataset.check_view(view.time, view.channel, view.angle)?;
     Ok(text(StatusCode::OK, &dataset.voxel_type))
 }
 

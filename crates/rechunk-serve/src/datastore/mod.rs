@@ -117,6 +117,9 @@ async fn part(
             block_io::data_type(&face, &id, place, view, request.headers()).await
         }
         Route::Stop(place) => block_io::stop(&face, &id, place, request.headers()).await,
+        Route::Rebuild { view, version } => {
+            register::rebuild(&face, &id, version, view, request.headers()).await
+        }
         Route::Read { place, blocks } => {
             block_io::read(&face, &id, place, blocks, request.headers()).await
         }

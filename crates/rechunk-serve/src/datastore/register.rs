@@ -3,7 +3,7 @@
 use axum::body::Body;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Request, Response, StatusCode};
-use rechunk_datastore::NewDataset;
+use rechunk_datastore::{NewDataset, VersionWanted, View};
 use serde_json::Value;
 
 use super::body_in::{Incoming, check_type};
@@ -69,6 +69,18 @@ pub(super) async fn delete_versions(
 ) -> Answer {
     face.permit(headers, Role::Write, Some(id)).await?;
     face.datastore.delete_versions(id, versions).await?;
+    Ok(text(StatusCode::OK, DONE))
+}
+
+pub(super) async fn rebuild(
+    face: &Face,
+    id: &str,
+    version: VersionWanted,
+    view: View,
+    headers: &HeaderMap,
+) -> Answer {
+    face.permit(headers, Role::Write, Some(id)).await?;
+    face.datastore.rebuild(id, version, view).await?;
     Ok(text(StatusCode::OK, DONE))
 }
 

@@ -1,7 +1,7 @@
 //! Paths below a data set.
 
 use hyper::{Method, StatusCode};
-use rechunk_datastore::{AccessMode, BlockAddress, VersionWanted};
+use rechunk_datastore::{AccessMode, BlockAddress, VersionWanted, View};
 
 use super::failure::Failure;
 
@@ -21,26 +21,13 @@ pub(super) enum Route {
     SetCommonMetadata,
     Channels,
     AddChannels,
-    Start {
-        factors: [u64; 3],
-        version: VersionWanted,
-        mode: AccessMode,
-    },
+    Start { factors: [u64; 3], version: VersionWanted, mode: AccessMode },
     Level(Place),
-    /// View: timepoint, channel, angle.
-    DataType {
-        place: Place,
-        view: [u64; 3],
-    },
+    Rebuild { view: View, version: VersionWanted },
+    DataType { place: Place, view: View },
     Stop(Place),
-    Read {
-        place: Place,
-        blocks: Vec<BlockAddress>,
-    },
-    Write {
-        place: Place,
-        blocks: Vec<BlockAddress>,
-    },
+    Read { place: Place, blocks: Vec<BlockAddress> },
+    Write { place: Place, blocks: Vec<BlockAddress> },
 }
 
 impl Route {
@@ -61,6 +48,12 @@ impl Route {
             ([versions @ .., "delete"], &Method::GET) | (versions, &Method::DELETE) => {
                 delete_versions(versions)
             }
+            (&[time, channel, angle, version, "rebuild"], &Method::PATCH) => {
+                let [time, channel, angle] = whole([time, channel, angle])?;
+                let view = View { time, channel, angle };
+                Ok(Self::Rebuild { view, version: version.parse()? })
+            }
+            ([.., "rebuild"], _) => Err(Failure::method("PATCH")),
             ([x, y, z, version, rest @ ..], &(Method::GET | Method::HEAD | Method::POST)) => {
                 Self::of_level([x, y, z], version, rest, method)
             }
@@ -90,7 +83,8 @@ impl Route {
             [] => return Err(Failure::no_resource()),
             ["stop"] => Self::Stop(place),
             ["datatype", time, channel, angle] if reads => {
-                Self::DataType { place, view: whole([time, channel, angle])? }
+                let [time, channel, angle] = whole([time, channel, angle])?;
+                Self::DataType { place, view: View { time, channel, angle } }
             }
             numbers => {
                 let blocks = BlockAddress::list(numbers)?;
