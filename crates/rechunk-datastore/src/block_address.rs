@@ -1,3 +1,5 @@
+use serde::{Deserialize, Serialize};
+
 use crate::DatastoreError;
 
 /// Numbers of a position: x, y, z of the block in its grid, timepoint, channel, angle.
@@ -6,7 +8,7 @@ const NUMBERS: usize = 6;
 const BLOCKS_MAX: usize = 4096;
 
 /// Position of a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct BlockAddress {
     /// Position in the grid of blocks: x, y, z.
     pub position: [u64; 3],

@@ -20,6 +20,8 @@ const COMMON_METADATA: &str = "common-metadata.txt";
 const KNOWN: &str = ".datastore/known";
 /// Folders that are being made or removed: nobody misses one.
 pub(crate) const UNDER_WAY: &str = ".datastore/under-way";
+/// Notes of levels that have to follow what was written.
+pub(crate) const DIRTY: &str = ".datastore/dirty";
 /// Says that a place is a datastore.
 const FORMAT_KEY: &str = ".datastore/format.json";
 const FORMAT: &[u8] = b"{\"rechunk-datastore\": 1}\n";
@@ -80,8 +82,8 @@ impl Datastore {
     }
 
     /// Opens a place to be read and written, which is made if it is not there. No other process
-    /// may have it open so. Leftovers of one that was killed are removed.
-    pub async fn writable(root: Store) -> Result<Self, DatastoreError> {
+    /// may have it open so.
+    pub(crate) async fn locked(root: Store) -> Result<Self, DatastoreError> {
         if !root.exists(FORMAT_KEY).await? {
             root.put_durable(FORMAT_KEY, FORMAT.to_vec()).await?;
         }

@@ -7,6 +7,7 @@
 //!
 //! Lists of sizes and positions are in the order of the DataStore and of N5 here: x, y, z.
 
+mod begun;
 mod block_address;
 mod block_locks;
 mod changes;
@@ -35,5 +36,6 @@ pub use error::DatastoreError;
 pub use level::Level;
 pub use new_dataset::NewDataset;
 pub use open_level::{OpenLevel, StoredBlock, View};
+pub use rebuild::Builder;
 pub use version::{AccessMode, VersionWanted};
 pub use wire::{ABSENT, BlockReader, WireBlock, written};

@@ -139,6 +139,11 @@ impl OpenLevel {
         Ok(())
     }
 
+    /// The store that all data sets are in.
+    pub(crate) fn root(&self) -> &Store {
+        &self.root
+    }
+
     /// Elements along each axis.
     pub(crate) fn dimensions(&self) -> [u64; 3] {
         self.level().dimensions(self.known.dataset.dimensions)

@@ -6,7 +6,7 @@ use super::serving::{BYTES, Serving};
 use crate::harness::{Folder, rechunk, tree};
 
 /// Elements along x, y, z: whole in no level.
-const DIMENSIONS: [u64; 3] = [71, 53, 19];
+pub(super) const DIMENSIONS: [u64; 3] = [71, 53, 19];
 const BLOCK: [u64; 3] = [16, 16, 8];
 
 fn levels(factors: &[[u64; 3]]) -> Value {
@@ -14,7 +14,7 @@ fn levels(factors: &[[u64; 3]]) -> Value {
     [[1, 1, 1]].iter().chain(factors).map(level).collect()
 }
 
-fn create(
+pub(super) fn create(
     serving: &Serving,
     data_type: &str,
     dimensions: [u64; 3],
@@ -22,7 +22,7 @@ fn create(
 ) -> String {
     let description = json!({
         "voxelType": data_type, "dimensions": dimensions, "compression": "gzip", "timepoints": 2,
-        "channels": 2, "resolutionLevels": levels(factors),
+        "channels": 2, "angles": 2, "resolutionLevels": levels(factors),
     });
     let body = description.to_string().into_bytes();
     let (status, id) = serving.ask("POST", "/datasets", "application/json", &body).unwrap();
@@ -32,7 +32,12 @@ fn create(
 
 /// A block at a place of a grid, with elements that are all different, clipped by the image. Some
 /// are small numbers, as floats too.
-fn block(item_bytes: usize, dimensions: [u64; 3], position: [u64; 3], seed: u64) -> Vec<u8> {
+pub(super) fn block(
+    item_bytes: usize,
+    dimensions: [u64; 3],
+    position: [u64; 3],
+    seed: u64,
+) -> Vec<u8> {
     let size: Vec<u64> = (0..3)
         .map(|axis| BLOCK[axis].min(dimensions[axis] - position[axis] * BLOCK[axis]))
         .collect();
@@ -53,7 +58,7 @@ fn block(item_bytes: usize, dimensions: [u64; 3], position: [u64; 3], seed: u64)
 }
 
 /// Holds the levels of a view to a pyramid of its finest one.
-fn compare(folder: &Folder, view: &str, factors: &[[u64; 3]]) {
+pub(super) fn compare(folder: &Folder, view: &str, factors: &[[u64; 3]]) {
     let target = folder.at("offline.n5");
     let _ = std::fs::remove_dir_all(&target);
     let factors: Vec<String> = factors.iter().map(|[x, y, z]| format!("{z},{y},{x}")).collect();
@@ -121,7 +126,7 @@ fn row_51_levels_that_are_rebuilt_are_those_of_a_pyramid() {
             }
             let rebuild = format!("/datasets/{id}/1/1/0/0/rebuild");
             assert_eq!(serving.ask("PATCH", &rebuild, BYTES, b"").unwrap().0, 200);
-            let view = format!("{root}/{id}/0/export.n5/setup1/timepoint1");
+            let view = format!("{root}/{id}/0/export.n5/setup2/timepoint1");
             compare(&folder, &view, &factors);
         }
         // Of another view nothing was made.
@@ -187,7 +192,7 @@ fn a_rebuild_of_what_is_not_there_is_refused() {
     for (end, wanted) in [
         ("2/0/0/0", 404),
         ("0/2/0/0", 404),
-        ("0/0/1/0", 404),
+        ("0/0/2/0", 404),
         ("0/0/0/9", 404),
         ("0/0/0/mixedLatest", 400),
         ("0/0/0/word", 400),

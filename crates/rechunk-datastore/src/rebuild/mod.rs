@@ -4,6 +4,7 @@
 //! A block that is not stored counts as zeros, as it does in BigDataViewer; a block of a level is
 //! stored where any block of the finest level below it is, else it is not there.
 
+mod builder;
 mod cells;
 mod coarse;
 mod finest;
@@ -16,6 +17,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::open_level::View;
 use crate::{Datastore, DatastoreError, VersionWanted};
+pub use builder::Builder;
 use tree::Tree;
 
 /// Blocks that are made at once.

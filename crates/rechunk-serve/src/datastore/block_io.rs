@@ -7,13 +7,15 @@ use axum::body::Body;
 use futures::stream;
 use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Request, Response, StatusCode};
-use rechunk_datastore::{BlockAddress, BlockReader, OpenLevel, StoredBlock, View, WireBlock};
+use rechunk_datastore::{
+    BlockAddress, BlockReader, Builder, OpenLevel, StoredBlock, View, WireBlock,
+};
 use serde_json::json;
 
 use super::body_in::{Incoming, check_type};
 use super::failure::{Answer, Failure, text};
 use super::register;
-use super::route::Place;
+use super::route::{Build, Place};
 use super::state::Face;
 use crate::tokens::Role;
 
@@ -31,14 +33,18 @@ pub(super) async fn level(face: &Face, id: &str, place: Place, headers: &HeaderM
     face.permit(headers, Role::Read, Some(id)).await?;
     let level = open(face, id, place).await?;
     let version = level.version().and_then(|number| i64::try_from(number).ok());
+    Ok(described(face, id, version, &[level.level().resolutions]))
+}
+
+fn described(face: &Face, id: &str, version: Option<i64>, levels: &[[u64; 3]]) -> Response<Body> {
     let can_write = version.is_some() && face.datastore.is_writable();
-    Ok(register::json(&json!({
+    register::json(&json!({
         "uuid": id,
         "version": version.unwrap_or(-1),
         "mode": if can_write { "READ_WRITE" } else { "READ" },
-        "resolutionLevels": [level.level().resolutions],
+        "resolutionLevels": levels,
         "serverTimeout": NO_TIMEOUT,
-    })))
+    }))
 }
 
 /// The type of an element.
@@ -122,6 +128,21 @@ fn count(face: &Face, bytes: usize) {
     face.metrics.bytes_read.inc_by(u64::try_from(bytes).unwrap_or(u64::MAX));
 }
 
+/// A level that blocks of a request go to, with or without levels that follow.
+enum Target {
+    Level(Box<OpenLevel>),
+    Builder(Box<Builder>),
+}
+
+impl Target {
+    fn level(&self) -> &OpenLevel {
+        match self {
+            Self::Level(level) => level,
+            Self::Builder(builder) => builder.finest(),
+        }
+    }
+}
+
 /// Stores blocks. All of the request is checked before any of it is stored.
 pub(super) async fn write(
     face: &Face,
@@ -130,28 +151,66 @@ pub(super) async fn write(
     blocks: Vec<BlockAddress>,
     request: Request<Body>,
 ) -> Answer {
+    let target = async { Ok(Target::Level(Box::new(open(face, id, place).await?))) };
+    store(face, id, target, blocks, request).await
+}
+
+/// Stores blocks of the finest level, and has levels follow.
+pub(super) async fn build(face: &Face, id: &str, build: Build, request: Request<Body>) -> Answer {
+    let Build { levels, version, blocks } = build;
+    let target = async {
+        let builder = face.datastore.builder(id, version, &levels).await?;
+        Ok(Target::Builder(Box::new(builder)))
+    };
+    store(face, id, target, blocks, request).await
+}
+
+/// The description of a finest level that others follow.
+pub(super) async fn build_level(
+    face: &Face,
+    id: &str,
+    build: &Build,
+    headers: &HeaderMap,
+) -> Answer {
+    face.permit(headers, Role::Read, Some(id)).await?;
+    let builder = face.datastore.builder(id, build.version, &build.levels).await?;
+    let version = builder.finest().version().and_then(|number| i64::try_from(number).ok());
+    Ok(described(face, id, version, &builder.levels()))
+}
+
+async fn store(
+    face: &Face,
+    id: &str,
+    target: impl Future<Output = Result<Target, Failure>>,
+    blocks: Vec<BlockAddress>,
+    request: Request<Body>,
+) -> Answer {
     let (parts, body) = request.into_parts();
     let limit = face.options.body_bytes_max;
     let mut body = Incoming::new(body, &parts.headers, limit, &face.options)?;
-    let taken = match prepare(face, id, place, &blocks, &parts.headers).await {
-        Ok(level) => {
+    let taken = match prepare(face, id, target, &blocks, &parts.headers).await {
+        Ok(target) => {
             let said = parts.headers.get(CONTENT_LENGTH).and_then(|said| said.to_str().ok());
             let said = said.and_then(|said| said.parse().ok()).unwrap_or(limit);
             let held = face.uploads.take(said.min(limit)).await;
-            take(&level, blocks.len(), &mut body).await.map(|taken| (level, taken, held))
+            let taken = take(target.level(), blocks.len(), &mut body).await;
+            taken.map(|taken| (target, taken, held))
         }
         Err(failure) => Err(failure),
     };
-    let (level, taken, _held) = match taken {
+    let (target, (stored, bytes), _held) = match taken {
         Ok(taken) => taken,
         Err(failure) => {
             body.drain().await;
             return Err(failure);
         }
     };
-    let (stored, bytes) = taken;
     let count = u64::try_from(stored.len()).unwrap_or(u64::MAX);
-    level.write(blocks.into_iter().zip(stored).collect()).await?;
+    let blocks = blocks.into_iter().zip(stored).collect();
+    match &target {
+        Target::Level(level) => level.write(blocks).await?,
+        Target::Builder(builder) => builder.write(blocks).await?,
+    }
     face.metrics.blocks_written.inc_by(count);
     face.metrics.bytes_written.inc_by(bytes);
     Ok(text(StatusCode::OK, ""))
@@ -161,17 +220,17 @@ pub(super) async fn write(
 async fn prepare(
     face: &Face,
     id: &str,
-    place: Place,
+    target: impl Future<Output = Result<Target, Failure>>,
     blocks: &[BlockAddress],
     headers: &HeaderMap,
-) -> Result<OpenLevel, Failure> {
+) -> Result<Target, Failure> {
     face.permit(headers, Role::Write, Some(id)).await?;
     check_type(headers, BYTES)?;
-    let level = open(face, id, place).await?;
+    let target = target.await?;
     for address in blocks {
-        level.check_writable(address)?;
+        target.level().check_writable(address)?;
     }
-    Ok(level)
+    Ok(target)
 }
 
 /// The blocks of a body, encoded, and their bytes on the wire.

@@ -112,6 +112,14 @@ async fn part(
             let start = redirect::Start { factors, version, mode };
             redirect::start(&face, &id, start, request.uri().query(), request.headers()).await
         }
+        Route::StartBuild(levels) => {
+            redirect::start_build(&face, &id, &levels, request.uri().query(), request.headers())
+                .await
+        }
+        Route::DescribeBuild(build) => {
+            block_io::build_level(&face, &id, &build, request.headers()).await
+        }
+        Route::Build(build) => block_io::build(&face, &id, build, request).await,
         Route::Level(place) => block_io::level(&face, &id, place, request.headers()).await,
         Route::DataType { place, view } => {
             block_io::data_type(&face, &id, place, view, request.headers()).await

@@ -6,6 +6,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use rechunk_datastore::{AccessMode, VersionWanted};
 
 use super::failure::{Answer, Failure, text};
+use super::route::BUILD;
 use super::state::Face;
 use crate::tokens::Role;
 
@@ -44,8 +45,30 @@ pub(super) async fn start(
     };
     let [x, y, z] = factors;
     let id = utf8_percent_encode(id, &IN_PATHS);
-    let location = format!("{base}/datasets/{id}/{x}/{y}/{z}/{name}/");
-    let location = HeaderValue::from_str(&location)
+    lead_to(&format!("{base}/datasets/{id}/{x}/{y}/{z}/{name}/"))
+}
+
+/// Starts an upload to the latest version, which levels follow.
+pub(super) async fn start_build(
+    face: &Face,
+    id: &str,
+    levels: &[[u64; 3]],
+    query: Option<&str>,
+    headers: &HeaderMap,
+) -> Answer {
+    face.permit(headers, Role::Write, Some(id)).await?;
+    check_timeout(query)?;
+    let base = base(face, headers)?;
+    let builder = face.datastore.builder(id, VersionWanted::Latest, levels).await?;
+    let number = builder.finest().version().unwrap_or_default();
+    let all: Vec<String> =
+        builder.levels().iter().map(|[x, y, z]| format!("{x}/{y}/{z}")).collect();
+    let id = utf8_percent_encode(id, &IN_PATHS);
+    lead_to(&format!("{base}/datasets/{id}/{}/{BUILD}/{number}/", all.join("/")))
+}
+
+fn lead_to(location: &str) -> Answer {
+    let location = HeaderValue::from_str(location)
         .map_err(|_| Failure::new(StatusCode::BAD_REQUEST, "the host is none"))?;
     let mut response = text(StatusCode::TEMPORARY_REDIRECT, "");
     response.headers_mut().insert(LOCATION, location);

@@ -12,6 +12,14 @@ pub(super) struct Place {
     pub version: VersionWanted,
 }
 
+/// Blocks of the finest level of a version, which levels of some factors follow.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Build {
+    pub levels: Vec<[u64; 3]>,
+    pub version: VersionWanted,
+    pub blocks: Vec<BlockAddress>,
+}
+
 /// A request to `/datasets/U/…`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Route {
@@ -22,6 +30,9 @@ pub(super) enum Route {
     Channels,
     AddChannels,
     Start { factors: [u64; 3], version: VersionWanted, mode: AccessMode },
+    StartBuild(Vec<[u64; 3]>),
+    Build(Build),
+    DescribeBuild(Build),
     Level(Place),
     Rebuild { view: View, version: VersionWanted },
     DataType { place: Place, view: View },
@@ -54,6 +65,12 @@ impl Route {
                 Ok(Self::Rebuild { view, version: version.parse()? })
             }
             ([.., "rebuild"], _) => Err(Failure::method("PATCH")),
+            ([levels @ .., "write"], _) if reads && is_list(levels) => {
+                Ok(Self::StartBuild(followers(levels)?))
+            }
+            (all, &(Method::GET | Method::HEAD | Method::POST)) if all.contains(&BUILD) => {
+                build(all, method)
+            }
             ([x, y, z, version, rest @ ..], &(Method::GET | Method::HEAD | Method::POST)) => {
                 Self::of_level([x, y, z], version, rest, method)
             }
@@ -92,6 +109,54 @@ impl Route {
             }
         })
     }
+}
+
+/// Marks paths of blocks that levels follow.
+pub(super) const BUILD: &str = "build";
+
+/// True for several triples. (With one, the path has a version.)
+fn is_list(names: &[&str]) -> bool {
+    names.len() > 3 && names.len().is_multiple_of(3)
+}
+
+/// Levels that follow the finest, which comes first.
+fn followers(names: &[&str]) -> Result<Vec<[u64; 3]>, Failure> {
+    let (triples, _) = names.as_chunks::<3>();
+    let levels = triples.iter().map(|names| whole(*names)).collect::<Result<Vec<_>, _>>()?;
+    match levels.split_first() {
+        Some((&[1, 1, 1], rest)) if !rest.is_empty() => Ok(rest.to_vec()),
+        _ => {
+            let reason = "what is uploaded is 1/1/1, and other levels follow it";
+            Err(Failure::new(StatusCode::BAD_REQUEST, reason))
+        }
+    }
+}
+
+/// The route of `RX/RY/RZ/…/build/V/x/y/z/t/c/a…`.
+fn build(names: &[&str], method: &Method) -> Result<Route, Failure> {
+    let at = names.iter().position(|name| *name == BUILD).ok_or_else(Failure::no_resource)?;
+    let (levels, rest) = (&names[..at], &names[at + 1..]);
+    let Some((version, numbers)) = rest.split_first().filter(|_| is_list(levels)) else {
+        return Err(Failure::no_resource());
+    };
+    let (levels, version) = (followers(levels)?, version.parse()?);
+    if !matches!(version, VersionWanted::Number(_)) {
+        return Err(Failure::new(StatusCode::BAD_REQUEST, "a version here is a number"));
+    }
+    let reads = method != Method::POST;
+    if numbers.is_empty() && reads {
+        return Ok(Route::DescribeBuild(Build { levels, version, blocks: Vec::new() }));
+    }
+    let place = Place { factors: [1; 3], version };
+    if numbers == ["stop"] {
+        return Ok(Route::Stop(place));
+    }
+    let blocks = BlockAddress::list(numbers)?;
+    Ok(if reads {
+        Route::Read { place, blocks }
+    } else {
+        Route::Build(Build { levels, version, blocks })
+    })
 }
 
 fn start(factors: [u64; 3], version: &str, mode: &str, method: &Method) -> Result<Route, Failure> {

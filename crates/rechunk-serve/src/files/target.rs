@@ -39,11 +39,11 @@ impl Target {
     /// empty names, NUL, and slashes that are encoded name nothing.
     pub(super) fn of(uri: &Uri) -> Option<Self> {
         let path = uri.path().strip_prefix('/')?;
-        let names_directory = path.is_empty() || path.ends_with('/');
-        let path = path.strip_suffix('/').unwrap_or(path);
         if path.is_empty() {
-            return Some(Self { path: ".".to_owned(), names_directory });
+            return Some(Self { path: ".".to_owned(), names_directory: true });
         }
+        let names_directory = path.ends_with('/');
+        let path = path.strip_suffix('/').unwrap_or(path);
         let names = path.split('/').map(|name| {
             let name = percent_decode_str(name).decode_utf8().ok()?;
             let is_name = !["", ".", ".."].contains(&&*name) && !name.contains(['/', '\\', '\0']);
