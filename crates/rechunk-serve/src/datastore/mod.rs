@@ -38,6 +38,7 @@ pub fn datastore_view(datastore: Datastore, options: DatastoreOptions) -> Router
         .route("/hello", get(hello))
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/metrics", get(measured))
+        .route("/openapi.json", get(openapi))
         .route("/datasets", any(all))
         .route("/datasets/", any(all))
         .route("/datasets/{id}", any(one))
@@ -52,6 +53,16 @@ async fn hello() -> Response<Body> {
     let mut response = Response::new(Body::from("<!DOCTYPE html><title>rechunk</title>Hello.\n"));
     let html = hyper::header::HeaderValue::from_static("text/html; charset=utf-8");
     response.headers_mut().insert(hyper::header::CONTENT_TYPE, html);
+    response
+}
+
+/// The requests, as programs read them (OpenAPI 3.1).
+const OPENAPI: &str = include_str!("openapi.json");
+
+async fn openapi() -> Response<Body> {
+    let mut response = Response::new(Body::from(OPENAPI));
+    let json = hyper::header::HeaderValue::from_static("application/json");
+    response.headers_mut().insert(hyper::header::CONTENT_TYPE, json);
     response
 }
 

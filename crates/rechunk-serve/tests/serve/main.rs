@@ -9,6 +9,8 @@ mod harness;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod openapi;
+#[cfg(test)]
 mod rows_blocks;
 #[cfg(test)]
 mod rows_refused;
