@@ -1,20 +1,24 @@
 //! Arguments that can be typed: flags with their help. Their meaning is given in `request.rs`.
 
 mod apply;
+mod demo;
 mod pyramid;
 mod run;
 mod saving;
 mod selection;
+mod serve;
 mod status;
 mod synthetic;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use apply::{ApplyArgs, BoxArgs, OperationArgs};
+pub(crate) use demo::DemoArgs;
 pub(crate) use pyramid::{LevelArgs, PyramidArgs};
 pub(crate) use run::RunArgs;
 pub(crate) use saving::SavingArgs;
 pub(crate) use selection::SelectionArgs;
+pub(crate) use serve::{DatastoreArgs, ServeArgs, ServeCommand, TokenCommand};
 pub(crate) use status::{StatusArgs, WatchArgs};
 pub(crate) use synthetic::SyntheticArgs;
 
@@ -83,6 +87,8 @@ Examples:
     Clean(StatusArgs),
     /// Measure a store and this machine's codecs; write a profile for `--profile`.
     Probe(ProbeArgs),
+    /// Serve stores over HTTP, to viewers and programs that read URLs; or data sets with versions.
+    Serve(ServeArgs),
     /// Re-cut a small real satellite series that ships with the program.
     Demo(DemoArgs),
     /// Print the completion script of a shell.
@@ -112,7 +118,7 @@ impl Command {
             Self::Clean(args) => args.json,
             Self::Probe(args) => args.json,
             Self::Demo(args) => args.output.json,
-            Self::Completions { .. } | Self::Man { .. } => false,
+            Self::Serve(_) | Self::Completions { .. } | Self::Man { .. } => false,
         }
     }
 }
@@ -527,14 +533,4 @@ pub(crate) struct ProbeArgs {
     /// Say nothing but errors.
     #[arg(short, long)]
     pub quiet: bool,
-}
-
-/// `rechunk demo`.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct DemoArgs {
-    /// Directory to work in; it must not exist or be empty.
-    #[arg(default_value = "rechunk-demo")]
-    pub directory: String,
-    #[command(flatten)]
-    pub output: OutputArgs,
 }

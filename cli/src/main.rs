@@ -79,6 +79,7 @@ async fn dispatch(command: Command) -> Result<ExitCode, rechunk::Error> {
         Command::Status(args) => commands::status::run(args).await,
         Command::Clean(args) => Box::pin(commands::clean::run(args)).await,
         Command::Probe(args) => commands::probe::run(args).await,
+        Command::Serve(args) => Box::pin(commands::serve::run(args)).await,
         Command::Demo(args) => Box::pin(commands::demo::run(args)).await,
         Command::Completions { shell } => Ok(commands::completions::run(shell)),
         Command::Man { directory } => commands::man::run(directory.as_deref()),

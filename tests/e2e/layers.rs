@@ -27,10 +27,12 @@ const IMPURE: [&str; 10] = [
     "tracing-subscriber",
 ];
 /// Third parties that only these crates may name.
-const ONLY: [(&str, &[&str]); 5] = [
+const ONLY: [(&str, &[&str]); 7] = [
     ("object_store", &["rechunk-store", "rechunk-testkit"]),
     ("zarrs", &["rechunk-codec"]),
     ("lz4-sys", &["rechunk-kernel"]),
+    ("axum", &["rechunk-serve"]),
+    ("cap-std", &["rechunk-serve"]),
     ("clap", &["rechunk-cli"]),
     ("indicatif", &["rechunk-cli"]),
 ];

@@ -119,6 +119,8 @@ mod report;
 #[cfg(test)]
 mod select;
 #[cfg(test)]
+mod serve;
+#[cfg(test)]
 mod sharded_lengths;
 #[cfg(test)]
 mod stories;

@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::arrays::RawArray;
 use crate::harness::{Done, Folder, Run, fixture, root};
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "copy",
     "apply",
     "pyramid",
@@ -18,10 +18,15 @@ const COMMANDS: [&str; 13] = [
     "status",
     "clean",
     "probe",
+    "serve",
     "demo",
     "completions",
     "man",
 ];
+
+/// Commands of commands.
+const BELOW: [&str; 5] =
+    ["serve datastore", "serve token", "serve token add", "serve token list", "serve token revoke"];
 
 /// Kinds of plans, and what makes the planner take them.
 const PLANS: [(&str, &str); 8] = [
@@ -48,7 +53,7 @@ const PLANS: [(&str, &str); 8] = [
 ];
 
 /// Commands that are refused.
-const ERRORS: [&str; 33] = [
+const ERRORS: [&str; 41] = [
     "info nowhere.zarr",
     "cpoy small.zarr t.zarr",
     "copy small.zarr",
@@ -82,6 +87,14 @@ const ERRORS: [&str; 33] = [
     "plan --shape 10,10 --chunks 2,2",
     "pyramid small.zarr t.zarr",
     "pyramid small.zarr t.zarr --levels 1 --until 2",
+    "serve nowhere",
+    "serve small.zarr --cors example",
+    "serve small.zarr --listen nowhere",
+    "serve datastore nowhere",
+    "serve datastore there.zarr --base-url example",
+    "serve datastore there.zarr --max-body lots",
+    "serve datastore there.zarr --tokens text.txt",
+    "serve token revoke nowhere.json ada",
 ];
 
 /// Compares with a snapshot, or writes it.
@@ -133,9 +146,10 @@ fn stage() -> Folder {
 fn help_is_as_in_its_snapshots() {
     let folder = Folder::new();
     matches_snapshot("help.txt", &run_in(&folder, "--help").ok().stdout);
-    for command in COMMANDS {
+    for command in COMMANDS.into_iter().chain(BELOW) {
         let said = run_in(&folder, &format!("{command} --help")).ok();
-        matches_snapshot(&format!("help-{command}.txt"), &said.stdout);
+        let name = format!("help-{}.txt", command.replace(' ', "-"));
+        matches_snapshot(&name, &said.stdout);
     }
 }
 

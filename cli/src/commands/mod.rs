@@ -11,5 +11,6 @@ pub(crate) mod plan;
 pub(crate) mod probe;
 pub(crate) mod pyramid;
 pub(crate) mod run;
+pub(crate) mod serve;
 pub(crate) mod status;
 pub(crate) mod verify;

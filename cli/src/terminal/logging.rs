@@ -12,9 +12,11 @@ use crate::args::{Cli, Command};
 use crate::request::usage;
 
 /// Starts logging: `RUST_LOG` decides, else `-vv` shows our debug messages, and a file gets at
-/// least what is worth knowing afterwards.
+/// least what is worth knowing afterwards. A server shows its requests.
 pub(crate) fn start(cli: &Cli) -> Result<(), Error> {
+    let is_server = matches!(cli.command, Command::Serve(_));
     let default = match (verbose(&cli.command) > 1, &cli.log_file) {
+        _ if is_server => "warn,rechunk_serve=info",
         (true, _) => "warn,rechunk=debug,rechunk_exec=debug,rechunk_store=debug",
         (false, Some(_)) => "warn,rechunk=info,rechunk_exec=info,rechunk_store=info",
         // Of a certificate that is not trusted, the error says all.
@@ -57,6 +59,7 @@ fn verbose(command: &Command) -> u8 {
         | Command::Status(_)
         | Command::Clean(_)
         | Command::Probe(_)
+        | Command::Serve(_)
         | Command::Completions { .. }
         | Command::Man { .. } => 0,
     }

@@ -133,10 +133,7 @@ pub fn bdv_dataset(image: &Image, n5_path: &str) -> Result<BdvDataset, ImageErro
 }
 
 /// Attributes of the group of a setup, of the factors of each level: x, y, z.
-pub(crate) fn bdv_setup_attributes(
-    factors_xyz: &[[u64; 3]],
-    data_type: &str,
-) -> Map<String, Value> {
+pub fn bdv_setup_attributes(factors_xyz: &[[u64; 3]], data_type: &str) -> Map<String, Value> {
     Map::from_iter([
         ("downsamplingFactors".to_owned(), json!(factors_xyz)),
         ("dataType".to_owned(), json!(data_type)),
@@ -144,7 +141,7 @@ pub(crate) fn bdv_setup_attributes(
 }
 
 /// Attributes of the group of a timepoint, of the sizes of an element of level 0: x, y, z.
-pub(crate) fn bdv_timepoint_attributes(resolution_xyz: [f64; 3]) -> Map<String, Value> {
+pub fn bdv_timepoint_attributes(resolution_xyz: [f64; 3]) -> Map<String, Value> {
     Map::from_iter([
         ("multiScale".to_owned(), json!(true)),
         ("resolution".to_owned(), json!(resolution_xyz)),
@@ -152,6 +149,6 @@ pub(crate) fn bdv_timepoint_attributes(resolution_xyz: [f64; 3]) -> Map<String, 
 }
 
 /// Attributes of the array of a level, beside those of N5: its factors x, y, z.
-pub(crate) fn bdv_level_attributes(factors_xyz: [u64; 3]) -> Map<String, Value> {
+pub fn bdv_level_attributes(factors_xyz: [u64; 3]) -> Map<String, Value> {
     Map::from_iter([("downsamplingFactors".to_owned(), json!(factors_xyz))])
 }

@@ -111,6 +111,44 @@ fn affine(setup: &BdvSetup) -> [f64; 12] {
 /// assert!(bdv_xml(&dataset).contains("<name>nuclei &amp; walls</name>"));
 /// ```
 pub fn bdv_xml(dataset: &BdvDataset) -> String {
+    let mut lines = opening(dataset);
+    lines.line(2, "<Timepoints type=\"range\">");
+    lines.element(3, "first", "0");
+    lines.element(3, "last", &dataset.timepoints.saturating_sub(1).to_string());
+    lines.line(2, "</Timepoints>");
+    let views = BdvViews::default();
+    closing(lines, dataset, 0..dataset.timepoints, &views)
+}
+
+/// Views of a dataset, where they are not as those of [`bdv_xml`].
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct BdvViews {
+    /// Numbers of the timepoints; the count in the dataset does not matter.
+    pub timepoints: Vec<u64>,
+    /// Affine of each setup, in the order of setups: three rows of four. Where there is none, it is
+    /// made of sizes and places of elements.
+    pub affines: Vec<Option<[f64; 12]>>,
+}
+
+/// The text of [`bdv_xml`] with other views: any timepoints, any affines.
+///
+/// ```
+/// use rechunk_image::{BdvDataset, BdvViews, bdv_xml_of};
+/// let dataset = BdvDataset { n5_path: "b.n5".to_owned(), setups: Vec::new(), timepoints: 2 };
+/// let views = BdvViews { timepoints: vec![3, 7], ..BdvViews::default() };
+/// assert!(bdv_xml_of(&dataset, &views).contains("<integerpattern>3, 7</integerpattern>"));
+/// ```
+pub fn bdv_xml_of(dataset: &BdvDataset, views: &BdvViews) -> String {
+    let mut lines = opening(dataset);
+    let numbers: Vec<String> = views.timepoints.iter().map(u64::to_string).collect();
+    lines.line(2, "<Timepoints type=\"pattern\">");
+    lines.element(3, "integerpattern", &numbers.join(", "));
+    lines.line(2, "</Timepoints>");
+    closing(lines, dataset, views.timepoints.iter().copied(), views)
+}
+
+/// The lines up to the timepoints.
+fn opening(dataset: &BdvDataset) -> Lines {
     let mut lines = Lines("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned());
     lines.line(0, "<SpimData version=\"0.2\">");
     lines.line(1, "<BasePath type=\"relative\">.</BasePath>");
@@ -126,18 +164,25 @@ pub fn bdv_xml(dataset: &BdvDataset) -> String {
     write_attributes(&mut lines, "channel", "Channel", setups.iter().map(|setup| setup.channel));
     write_attributes(&mut lines, "angle", "Angle", setups.iter().map(|setup| setup.angle));
     lines.line(2, "</ViewSetups>");
-    lines.line(2, "<Timepoints type=\"range\">");
-    lines.element(3, "first", "0");
-    lines.element(3, "last", &dataset.timepoints.saturating_sub(1).to_string());
-    lines.line(2, "</Timepoints>");
+    lines
+}
+
+/// The text of `lines` and those behind the timepoints.
+fn closing(
+    mut lines: Lines,
+    dataset: &BdvDataset,
+    timepoints: impl Iterator<Item = u64>,
+    views: &BdvViews,
+) -> String {
     lines.line(1, "</SequenceDescription>");
     lines.line(1, "<ViewRegistrations>");
-    for timepoint in 0..dataset.timepoints {
-        for setup in setups {
+    for timepoint in timepoints {
+        for (at, setup) in dataset.setups.iter().enumerate() {
             let view = format!("timepoint=\"{timepoint}\" setup=\"{}\"", setup.id);
+            let given = views.affines.get(at).copied().flatten();
             lines.line(2, &format!("<ViewRegistration {view}>"));
             lines.line(3, "<ViewTransform type=\"affine\">");
-            lines.element(4, "affine", &numbers(affine(setup)));
+            lines.element(4, "affine", &numbers(given.unwrap_or_else(|| affine(setup))));
             lines.line(3, "</ViewTransform>");
             lines.line(2, "</ViewRegistration>");
         }

@@ -35,8 +35,11 @@ mod values;
 pub use added::with_levels;
 pub use array_axes::{ArrayAxes, read_axes_from_array};
 pub use axis::{Axis, AxisKind};
-pub use bdv::{BdvDataset, BdvSetup, bdv_dataset};
-pub use bdv_xml::{bdv_xml, read_bdv_xml};
+pub use bdv::{
+    BdvDataset, BdvSetup, bdv_dataset, bdv_level_attributes, bdv_setup_attributes,
+    bdv_timepoint_attributes,
+};
+pub use bdv_xml::{BdvViews, bdv_xml, bdv_xml_of, read_bdv_xml};
 pub use check::{check_image, true_factors};
 pub use cut::{AxisCut, cut_levels};
 pub use dialect::{Container, Dialect};

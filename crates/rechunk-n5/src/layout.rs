@@ -1,5 +1,7 @@
 //! The byte layout of one dataset.
 
+mod stored;
+
 use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout, ShardFormat};
 use rechunk_grid::{ArraySpec, Endian};
 

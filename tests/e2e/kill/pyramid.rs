@@ -58,7 +58,7 @@ fn a_pyramid_survives_every_kill() {
 #[test]
 fn a_pyramid_of_two_passes_survives_every_kill() {
     let source = RawArray::v3(&[64, 96, 128], &[5, 96, 128]).of_uint16();
-    let job = pyramid(&source, "1,2,2;2,4,4;4,8,8;8,24,16", "16,24,32", "3MiB");
+    let job = pyramid(&source, "1,2,2;2,4,4;4,8,8;64,96,128", "16,24,32", "3MiB");
     let passes = job.report["pyramid"]["passes"].as_array().unwrap();
     assert!(passes.len() > 1, "{passes:?}");
     resumed_of(&job, 6);

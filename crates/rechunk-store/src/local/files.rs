@@ -163,7 +163,9 @@ fn get(
     options: &GetOptions,
 ) -> Result<GetResult> {
     let not_found_or = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound if path.symlink_metadata().is_ok() => {
+        io::ErrorKind::NotFound
+            if path.symlink_metadata().is_ok_and(|there| there.is_symlink()) =>
+        {
             generic(NotAFile { what: "a symbolic link to something that is missing" })
         }
         io::ErrorKind::NotFound => {

@@ -73,7 +73,7 @@ pub(crate) fn create_directories(directory: &Path, fsyncs: bool) -> io::Result<(
 /// the name when this returns.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8], fsyncs: bool) -> io::Result<()> {
     let parent = path.parent().unwrap_or(path);
-    fs::create_dir_all(parent)?;
+    create_directories(parent, fsyncs)?;
     let staged = key::staged(path);
     let mut file = File::create(&staged)?;
     file.write_all(bytes)?;

@@ -49,6 +49,23 @@ async fn what_is_no_file_is_an_error_and_never_missing() {
     assert_eq!(keys(&store, "").await, ["file", "link"]);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_object_that_comes_while_it_is_read_is_missing_or_there() {
+    let (_directory, store) = local();
+    let writer = store.clone();
+    let writes = tokio::spawn(async move {
+        for _ in 0..3000 {
+            writer.put("a/b", vec!["x".into()]).await.unwrap();
+            writer.delete("a/b").await.unwrap();
+        }
+    });
+    while !writes.is_finished() {
+        let found = store.get("a/b", 9).await.unwrap();
+        assert!(found.is_none_or(|bytes| bytes == "x"));
+    }
+    writes.await.unwrap();
+}
+
 #[tokio::test]
 async fn leftovers_of_killed_writes_are_hidden_and_removed() {
     let (_directory, store) = local();

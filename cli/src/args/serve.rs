@@ -1,0 +1,115 @@
+//! Options of `rechunk serve`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// `rechunk serve`.
+#[derive(Debug, Clone, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "\
+Examples:
+  rechunk serve em.ome.zarr                                   # for programs on this machine
+  rechunk serve data --cors https://neuroglancer-demo.appspot.com
+  rechunk serve data --listen 127.0.0.1:0                     # a port that is free
+  rechunk serve datastore images --write                      # data sets with versions
+  rechunk serve token add tokens.json ada --role write        # who may do what there
+
+Files below PATH are never written. The address stands on stdout, a line for each request on stderr;
+Ctrl-C or SIGTERM ends the requests that are under way, then the program. A directory that is called
+as a command here is `./datastore`."
+)]
+pub(crate) struct ServeArgs {
+    #[command(subcommand)]
+    pub command: Option<ServeCommand>,
+    /// The directory whose files are served: a Zarr or N5 store, or one above several.
+    #[arg(required = true)]
+    pub path: Option<PathBuf>,
+    /// Address to listen on; port 0 picks one that is free. Who can reach it can read the files.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9081")]
+    pub listen: String,
+    /// Let pages of this origin read the files in a browser: `https://example.org`, or `*` for any.
+    #[arg(long, value_name = "ORIGIN")]
+    pub cors: Option<String>,
+}
+
+/// Commands of `rechunk serve`.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum ServeCommand {
+    /// Serve data sets with versions and resolutions, as clients of the DataStore speak.
+    Datastore(DatastoreArgs),
+    /// Make, list and revoke tokens, which say who may do what with a datastore.
+    Token {
+        #[command(subcommand)]
+        command: TokenCommand,
+    },
+}
+
+/// `rechunk serve datastore`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  rechunk serve datastore images                              # read only, on this machine
+  rechunk serve datastore images --write
+  rechunk serve datastore images --write --tokens tokens.json --listen 0.0.0.0:9080
+  rechunk serve datastore images --base-url https://data.example.org/store    # behind a proxy
+
+Each data set is a folder below ROOT, with a folder for each version that BigDataViewer opens
+(export.xml). The requests are in docs/reference.md. Ctrl-C or SIGTERM ends the requests that are
+under way, then the program.")]
+pub(crate) struct DatastoreArgs {
+    /// The directory of the data sets; with --write it is made if it is not there.
+    pub root: String,
+    /// Address to listen on; port 0 picks one that is free.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9080")]
+    pub listen: String,
+    /// Let clients create, write and delete; one process at a time may do so below ROOT.
+    #[arg(long)]
+    pub write: bool,
+    /// Answer only those who send a token of this file [default: everybody]; see `rechunk serve
+    /// token`.
+    #[arg(long, value_name = "FILE")]
+    pub tokens: Option<String>,
+    /// The URL that clients reach the server by [default: as a request says]. Addresses of blocks
+    /// begin with it; else with `X-Forwarded-Host`, `-Proto`, `-Port` and `-Prefix`, or `Host`.
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// Largest body of a request; as many blocks as fit are written by one.
+    #[arg(long, value_name = "BYTES", default_value = "32MiB")]
+    pub max_body: String,
+}
+
+/// Commands of `rechunk serve token`.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Make a token and print it, once: the file has only its hash.
+    Add {
+        /// The file of tokens; it is made if it is not there.
+        file: String,
+        /// A name for the token, for logs and to revoke it.
+        name: String,
+        /// Rights: `read`, also `write` (blocks, versions, channels), or everything.
+        #[arg(long, value_parser = ["read", "write", "admin"], default_value = "read")]
+        role: String,
+        /// Only this data set; repeat for more [default: all].
+        #[arg(long, value_name = "ID")]
+        dataset: Vec<String>,
+    },
+    /// List names and rights of tokens.
+    List {
+        /// The file of tokens.
+        file: String,
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove a token; servers refuse it within a second.
+    Revoke {
+        /// The file of tokens.
+        file: String,
+        /// Its name.
+        name: String,
+    },
+}

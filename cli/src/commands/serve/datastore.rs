@@ -1,0 +1,64 @@
+//! `rechunk serve datastore`.
+
+use std::net::ToSocketAddrs;
+use std::process::ExitCode;
+
+use rechunk::Error;
+use rechunk_serve::{Datastore, DatastoreOptions, Limits, Store, TokenFile, datastore_view};
+
+use super::refused::unreadable;
+use super::started;
+use super::token;
+use crate::args::DatastoreArgs;
+use crate::request::{self, usage};
+use crate::terminal;
+
+pub(crate) async fn run(args: DatastoreArgs) -> Result<ExitCode, Error> {
+    let body_bytes_max = request::bytes("--max-body", &args.max_body)?;
+    check_base_url(args.base_url.as_deref())?;
+    let tokens = match &args.tokens {
+        Some(path) => {
+            let file = TokenFile::at(path).map_err(|error| token::refused(error, path))?;
+            file.check().await.map_err(|error| token::refused(error, path))?;
+            Some(file)
+        }
+        None => None,
+    };
+    if args.write && tokens.is_none() && !is_loopback(&args.listen) {
+        let who = format!("everybody who reaches {} can change the data sets", args.listen);
+        terminal::say(&format!("warning: {who}; --tokens FILE says who may"));
+    }
+    let unreadable = |reason: String| unreadable(&args.root, reason);
+    let root = Store::open(&args.root).map_err(|error| unreadable(error.to_string()))?;
+    if root.local_root().is_none() {
+        let message = format!("{} is no directory: data sets are kept on a disk", args.root);
+        return Err(usage(message, None));
+    }
+    let opened =
+        if args.write { Datastore::writable(root).await } else { Datastore::read_only(root).await };
+    let datastore = opened.map_err(|error| unreadable(error.to_string()))?;
+    let upload_bytes = DatastoreOptions::default().upload_bytes.max(body_bytes_max);
+    let base_url = args.base_url;
+    let options =
+        DatastoreOptions { base_url, tokens, body_bytes_max, upload_bytes, ..Default::default() };
+    started::serve(datastore_view(datastore, options), &args.listen, Limits::default()).await
+}
+
+fn check_base_url(url: Option<&str>) -> Result<(), Error> {
+    let Some(url) = url else { return Ok(()) };
+    let host = ["http://", "https://"].iter().find_map(|scheme| url.strip_prefix(scheme));
+    let is_plain = |host: &str| {
+        !host.is_empty()
+            && host.bytes().all(|byte| byte.is_ascii_graphic() && !b"?#".contains(&byte))
+    };
+    if host.is_some_and(is_plain) {
+        return Ok(());
+    }
+    let hint = Some("write it like https://data.example.org/store");
+    Err(usage(format!("--base-url: {url:?} is no URL of a server"), hint))
+}
+
+/// True if only this machine reaches the address. One that cannot be read is refused later.
+fn is_loopback(listen: &str) -> bool {
+    listen.to_socket_addrs().is_ok_and(|mut all| all.all(|address| address.ip().is_loopback()))
+}

@@ -1,0 +1,60 @@
+use rechunk_format::FormatError;
+use rechunk_image::ImageError;
+use rechunk_reduce::ReduceError;
+use rechunk_store::StoreError;
+use thiserror::Error;
+
+/// Why a request to a datastore is not fulfilled.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum DatastoreError {
+    /// A field of a description is wrong.
+    #[error("{field}: {reason}")]
+    Field {
+        /// Path of the field: `resolutionLevels[1].resolutions`.
+        field: String,
+        /// The fault.
+        reason: String,
+    },
+    /// The request itself makes no sense.
+    #[error("{0}")]
+    Senseless(String),
+    /// There is no such data set, version, level, channel, angle or timepoint.
+    #[error("{0}")]
+    Unknown(String),
+    /// It is there already.
+    #[error("{0}")]
+    Exists(String),
+    /// It makes sense, but is not done.
+    #[error("{0}")]
+    Unacceptable(String),
+    /// Nothing may be changed here.
+    #[error("this datastore is read only")]
+    ReadOnly,
+    /// More bytes than are taken.
+    #[error("{0}")]
+    TooLarge(String),
+    /// A stored document or block is damaged.
+    #[error("{place} is damaged: {reason}")]
+    Damaged {
+        /// Key of the document or block.
+        place: String,
+        /// The fault.
+        reason: String,
+    },
+    /// The store has failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A block cannot be encoded, or metadata of N5 cannot be made.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// Metadata of images cannot be made.
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    /// Elements cannot become fewer.
+    #[error(transparent)]
+    Reduce(#[from] ReduceError),
+    /// A task broke off.
+    #[error("a task broke off: {0}")]
+    Task(#[from] tokio::task::JoinError),
+}

@@ -1,0 +1,41 @@
+//! Data sets with versions and resolutions: their records, blocks on the wire and as N5. No HTTP.
+//!
+//! A [`Datastore`] keeps data sets below a place of a store, each in a folder of its name, with a
+//! folder for each version that BigDataViewer opens (`export.xml`, `export.n5`). A [`Dataset`] says
+//! what a data set is, [`NewDataset`] is what it is created from, and an [`OpenLevel`] reads and
+//! writes its blocks. [`BlockReader`] takes blocks from the wire, however its bytes arrive.
+//!
+//! Lists of sizes and positions are in the order of the DataStore and of N5 here: x, y, z.
+
+mod begun;
+mod block_address;
+mod block_locks;
+mod changes;
+mod created;
+mod dataset;
+mod dataset_id;
+mod datastore;
+mod deleted;
+mod documents;
+mod error;
+mod found;
+mod grown;
+mod json_field;
+mod level;
+mod new_dataset;
+mod open_level;
+mod rebuild;
+mod version;
+mod wire;
+
+pub use block_address::BlockAddress;
+pub use dataset::{Dataset, Measure};
+pub use dataset_id::{check_dataset_id, new_dataset_id};
+pub use datastore::{Datastore, Known};
+pub use error::DatastoreError;
+pub use level::Level;
+pub use new_dataset::NewDataset;
+pub use open_level::{OpenLevel, StoredBlock, View};
+pub use rebuild::Builder;
+pub use version::{AccessMode, VersionWanted};
+pub use wire::{ABSENT, BlockReader, WireBlock, written};

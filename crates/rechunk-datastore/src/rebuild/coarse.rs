@@ -1,0 +1,115 @@
+//! A block of a level, made of the finest one.
+
+use super::cells::reduced;
+use super::finest;
+use super::grid::{Box3, positions};
+use super::tree::Tree;
+use crate::open_level::{OpenLevel, View};
+use crate::{BlockAddress, DatastoreError, WireBlock};
+
+/// Most bytes of the finest level that are held for a block at once.
+const BOX_BYTES_MAX: u64 = 32 << 20;
+
+/// Makes the block at `position` of a level anew, or removes it where nothing is stored below it.
+pub(super) async fn make(
+    finest: &OpenLevel,
+    coarse: &OpenLevel,
+    tree: &Tree,
+    view: View,
+    position: [u64; 3],
+) -> Result<(), DatastoreError> {
+    let address =
+        BlockAddress { position, time: view.time, channel: view.channel, angle: view.angle };
+    // Whoever makes it later sees what was stored before.
+    let _maker = coarse.maker(&address).await;
+    let (dimensions, full) = (coarse.dimensions(), coarse.level().block_dimensions);
+    let start: [u64; 3] = std::array::from_fn(|axis| position[axis] * full[axis]);
+    let size = std::array::from_fn(|axis| full[axis].min(dimensions[axis] - start[axis]));
+    let own = Box3 { start, size };
+    let item_bytes = coarse.item_bytes();
+    let piece = piece(coarse, own.size)?;
+    let counts = std::array::from_fn(|axis| own.size[axis].div_ceil(piece[axis]));
+    let mut block: Option<Vec<u8>> = None;
+    for at in positions(counts) {
+        let start = std::array::from_fn(|axis| at[axis] * piece[axis]);
+        let size: [u64; 3] =
+            std::array::from_fn(|axis| piece[axis].min(own.size[axis] - start[axis]));
+        let below = below(
+            finest,
+            coarse,
+            Box3 { start: std::array::from_fn(|axis| own.start[axis] + start[axis]), size },
+        );
+        let Some(elements) = finest::read(finest, view, below).await? else { continue };
+        let made = compute(coarse, tree, elements, below.size).await?;
+        let bytes = own.size.iter().fold(item_bytes, |bytes, size| bytes.saturating_mul(*size));
+        let block =
+            block.get_or_insert_with(|| vec![0; usize::try_from(bytes).unwrap_or(usize::MAX)]);
+        let whole = Box3 { start: [0; 3], size: own.size };
+        finest::copy(&made, Box3 { start, size }, block, whole, item_bytes);
+    }
+    match block {
+        None => coarse.remove(&address).await,
+        Some(elements) => {
+            let sizes = own.size.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
+            let block = WireBlock { sizes, elements: elements.into() };
+            let level = coarse.clone();
+            let stored = tokio::task::spawn_blocking(move || level.encode(&block)).await??;
+            coarse.write(vec![(address, stored)]).await
+        }
+    }
+}
+
+/// The box of the finest level below one of a level.
+fn below(finest: &OpenLevel, coarse: &OpenLevel, own: Box3) -> Box3 {
+    let (factors, extent) = (coarse.level().resolutions, finest.dimensions());
+    let start: [u64; 3] = std::array::from_fn(|axis| own.start[axis] * factors[axis]);
+    let size = std::array::from_fn(|axis| {
+        own.size[axis].saturating_mul(factors[axis]).min(extent[axis] - start[axis])
+    });
+    Box3 { start, size }
+}
+
+/// Size of the parts of a block that are made one after the other: slices, rows, then elements.
+fn piece(coarse: &OpenLevel, size: [u64; 3]) -> Result<[u64; 3], DatastoreError> {
+    let factors = coarse.level().resolutions;
+    let mut piece = size;
+    let bytes = |piece: [u64; 3]| {
+        let axes = piece.iter().zip(&factors);
+        axes.fold(coarse.item_bytes(), |bytes, (size, factor)| {
+            bytes.saturating_mul(size.saturating_mul(*factor))
+        })
+    };
+    for axis in [2, 1, 0] {
+        while bytes(piece) > BOX_BYTES_MAX && piece[axis] > 1 {
+            piece[axis] = piece[axis].div_ceil(2);
+        }
+    }
+    if bytes(piece) > BOX_BYTES_MAX {
+        let reason = format!("a cell of {factors:?} elements has more than {BOX_BYTES_MAX} bytes");
+        return Err(DatastoreError::Unacceptable(reason));
+    }
+    Ok(piece)
+}
+
+/// Elements of a level, big-endian, of those of a box of the finest.
+async fn compute(
+    coarse: &OpenLevel,
+    tree: &Tree,
+    mut elements: Vec<u8>,
+    size: [u64; 3],
+) -> Result<Vec<u8>, DatastoreError> {
+    let (method, chain) = (tree.method, tree.chain(coarse.number()));
+    let data_type = coarse.known().dataset.data_type()?;
+    let made = tokio::task::spawn_blocking(move || {
+        if cfg!(target_endian = "little") {
+            data_type.swap(&mut elements);
+        }
+        let [x, y, z] = size;
+        let mut made = reduced(method, data_type, &elements, &[z, y, x], &chain)?;
+        if cfg!(target_endian = "little") {
+            data_type.swap(&mut made);
+        }
+        Ok::<_, DatastoreError>(made)
+    });
+    made.await?
+}

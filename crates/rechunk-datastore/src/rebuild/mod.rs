@@ -1,0 +1,55 @@
+//! Levels that are made of the finest one, as a pyramid is made offline. The arithmetic is that of
+//! `rechunk-reduce` and the parents are those of a plan, so that elements are the same bits.
+//!
+//! A block that is not stored counts as zeros, as it does in BigDataViewer; a block of a level is
+//! stored where any block of the finest level below it is, else it is not there.
+
+mod builder;
+mod cells;
+mod coarse;
+mod finest;
+mod grid;
+mod tree;
+
+use std::sync::Arc;
+
+use futures::{StreamExt, TryStreamExt, stream};
+
+use crate::open_level::View;
+use crate::{Datastore, DatastoreError, VersionWanted};
+pub use builder::Builder;
+use tree::Tree;
+
+/// Blocks that are made at once.
+const BLOCKS_AT_ONCE: usize = 2;
+
+impl Datastore {
+    /// Makes all levels of a view (timepoint, channel, angle) of a version anew of the finest one,
+    /// whose factors are 1. Blocks that are written meanwhile may be in them or not.
+    pub async fn rebuild(
+        &self,
+        id: &str,
+        version: VersionWanted,
+        view: View,
+    ) -> Result<(), DatastoreError> {
+        if !self.is_writable() {
+            return Err(DatastoreError::ReadOnly);
+        }
+        let finest = self.level(id, [1; 3], version).await?;
+        let Some(number) = finest.version() else {
+            let reason = "`mixedLatest` is only read: name a version";
+            return Err(DatastoreError::Senseless(reason.to_owned()));
+        };
+        finest.known().dataset.check_view(view.time, view.channel, view.angle)?;
+        let tree = Arc::new(Tree::of(&finest.known().dataset)?);
+        for level in tree.coarse() {
+            let factors = finest.known().dataset.resolution_levels[level].resolutions;
+            let coarse = self.level(id, factors, VersionWanted::Number(number)).await?;
+            let blocks = grid::positions(coarse.block_counts());
+            let blocks =
+                blocks.map(|position| coarse::make(&finest, &coarse, &tree, view, position));
+            stream::iter(blocks).buffer_unordered(BLOCKS_AT_ONCE).try_collect::<()>().await?;
+        }
+        Ok(())
+    }
+}

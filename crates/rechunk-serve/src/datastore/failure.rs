@@ -1,0 +1,80 @@
+//! Requests that are refused, or fail: a status and a sentence.
+
+use axum::body::Body;
+use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use hyper::{Response, StatusCode};
+use rechunk_datastore::DatastoreError;
+
+/// An answer, or why there is none.
+pub(super) type Answer = Result<Response<Body>, Failure>;
+
+/// Why a request is not answered as its client hoped.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub status: StatusCode,
+    pub reason: String,
+    allow: Option<&'static str>,
+}
+
+impl Failure {
+    pub(super) fn new(status: StatusCode, reason: impl Into<String>) -> Self {
+        Self { status, reason: reason.into(), allow: None }
+    }
+
+    /// There is nothing at the path.
+    pub(super) fn no_resource() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "there is no such resource")
+    }
+
+    /// Other methods are of use there.
+    pub(super) fn method(allow: &'static str) -> Self {
+        let reason = format!("this takes {allow}");
+        Self { status: StatusCode::METHOD_NOT_ALLOWED, reason, allow: Some(allow) }
+    }
+
+    pub(super) fn answer(self) -> Response<Body> {
+        let mut response = text(self.status, &self.reason);
+        if let Some(allow) = self.allow {
+            response.headers_mut().insert(ALLOW, HeaderValue::from_static(allow));
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            let scheme = HeaderValue::from_static("Bearer");
+            response.headers_mut().insert(WWW_AUTHENTICATE, scheme);
+        }
+        response
+    }
+}
+
+impl From<DatastoreError> for Failure {
+    fn from(error: DatastoreError) -> Self {
+        let status = match &error {
+            DatastoreError::Field { .. } | DatastoreError::Senseless(_) => StatusCode::BAD_REQUEST,
+            DatastoreError::Unknown(_) => StatusCode::NOT_FOUND,
+            DatastoreError::Exists(_) => StatusCode::CONFLICT,
+            DatastoreError::Unacceptable(_) => StatusCode::NOT_ACCEPTABLE,
+            DatastoreError::ReadOnly => StatusCode::FORBIDDEN,
+            DatastoreError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            _ => {
+                // Places on our disks are no affair of clients.
+                tracing::error!(%error, "a request failed");
+                let reason = "the store has failed; the server's log says why";
+                return Self::new(StatusCode::INTERNAL_SERVER_ERROR, reason);
+            }
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+/// An answer of a sentence.
+pub(super) fn text(status: StatusCode, text: &str) -> Response<Body> {
+    plain(status, Body::from(text.to_owned()))
+}
+
+/// An answer of text.
+pub(super) fn plain(status: StatusCode, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    let text = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, text);
+    response
+}

@@ -1,0 +1,72 @@
+//! Rights of requests.
+
+use hyper::header::{AUTHORIZATION, HeaderValue};
+use hyper::{HeaderMap, StatusCode};
+
+use super::failure::Failure;
+use super::state::Face;
+use crate::tokens::Role;
+
+/// Says where a request comes from, in browsers.
+const FETCH_SITE: &str = "sec-fetch-site";
+
+impl Face {
+    /// Refuses a request whose token does not have `role` for a data set, or for all of them if
+    /// none is named. Changes are refused where nothing may be changed, and to pages of other
+    /// sites: a link there would be followed with the rights of whoever looks at the page. Returns
+    /// the name of the token.
+    pub(super) async fn permit(
+        &self,
+        headers: &HeaderMap,
+        role: Role,
+        dataset: Option<&str>,
+    ) -> Result<Option<String>, Failure> {
+        let who = self.identify(headers, role, dataset).await?;
+        if role == Role::Read {
+            return Ok(who);
+        }
+        if !self.datastore.is_writable() {
+            let reason = "this datastore is read only";
+            return Err(Failure::new(StatusCode::FORBIDDEN, reason));
+        }
+        let site = headers.get(FETCH_SITE).map(HeaderValue::as_bytes);
+        if !matches!(site, None | Some(b"same-origin" | b"none")) {
+            let reason = "pages of other sites change nothing here";
+            return Err(Failure::new(StatusCode::FORBIDDEN, reason));
+        }
+        let by = who.as_deref().unwrap_or("anybody");
+        tracing::info!(target: "rechunk_serve::audit", by, dataset, ?role, "a change is permitted");
+        Ok(who)
+    }
+
+    async fn identify(
+        &self,
+        headers: &HeaderMap,
+        role: Role,
+        dataset: Option<&str>,
+    ) -> Result<Option<String>, Failure> {
+        let Some(tokens) = &self.options.tokens else { return Ok(None) };
+        let sent = headers.get(AUTHORIZATION).and_then(|sent| sent.to_str().ok());
+        let sent = sent.and_then(|sent| {
+            let (scheme, token) = sent.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+        });
+        let Some(sent) = sent else {
+            let reason = "a token is needed: Authorization: Bearer …";
+            return Err(Failure::new(StatusCode::UNAUTHORIZED, reason));
+        };
+        let known = tokens.current().await.map_err(|error| {
+            tracing::error!(%error, "the tokens cannot be read");
+            let reason = "tokens cannot be checked now";
+            Failure::new(StatusCode::SERVICE_UNAVAILABLE, reason)
+        })?;
+        let Some(token) = known.find(sent) else {
+            return Err(Failure::new(StatusCode::FORBIDDEN, "this token is not known"));
+        };
+        if !token.may(role, dataset) {
+            let reason = "this token does not allow it";
+            return Err(Failure::new(StatusCode::FORBIDDEN, reason));
+        }
+        Ok(Some(token.name.clone()))
+    }
+}
