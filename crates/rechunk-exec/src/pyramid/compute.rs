@@ -9,6 +9,7 @@ use rechunk_reduce::{
 
 use super::read::Window;
 use super::stage::PyramidStage;
+use super::stored::Stored;
 use crate::Fault;
 use crate::units::frame::{self, buffer_bytes};
 
@@ -28,8 +29,8 @@ pub(super) struct Results {
     pub levels: Vec<LevelResult>,
     /// Results of the last level that are not rounded, for the next pass, if it is to get some.
     pub left: Option<LevelResult>,
-    /// A chunk of the input is stored.
-    pub is_found: bool,
+    /// Parts of the input that are stored.
+    pub stored: Stored,
 }
 
 /// A box of elements, or of sums of elements, from which cells are made.
@@ -65,7 +66,7 @@ fn fault(error: ReduceError) -> Fault {
 
 /// Computes the cells of all levels of the pass of `stage`.
 pub(super) fn compute(stage: &PyramidStage, window: Window) -> Result<Results, Fault> {
-    let Window { step, region, bytes, mask, is_found } = window;
+    let Window { step, region, bytes, mask, stored } = window;
     let pass = stage.pass();
     let form = if stage.reads_sums() { Form::Sums(bytes, None) } else { Form::Values(bytes, mask) };
     let input = Data { region, form };
@@ -79,7 +80,7 @@ pub(super) fn compute(stage: &PyramidStage, window: Window) -> Result<Results, F
     let left = if pass.leaves_blocks { of.left(pass.end.saturating_sub(1)) } else { None };
     let (Form::Values(bytes, _) | Form::Sums(bytes, _)) = of.input.form;
     stage.shared.spare.give(bytes);
-    Ok(Results { levels, left, is_found })
+    Ok(Results { levels, left, stored })
 }
 
 impl Step<'_> {

@@ -7,6 +7,7 @@ use rechunk_array::ShardWriter;
 use rechunk_grid::{ChunkGrid, Region};
 use rechunk_plan::StepLevel;
 
+use super::stored::Stored;
 use crate::Fault;
 use crate::units::frame::{self, Frame};
 
@@ -18,6 +19,8 @@ pub(super) struct Filling {
     pub grid: ChunkGrid,
     /// Grid of shards, where chunks lie in some.
     shard_grid: Option<ChunkGrid>,
+    /// Elements of the input of a cell along each axis.
+    factors: Vec<u64>,
     item_bytes: usize,
     chunks: BTreeMap<Vec<u64>, Unfinished>,
     pub shards: BTreeMap<Vec<u64>, OpenShard>,
@@ -59,6 +62,7 @@ impl Filling {
             level: number,
             grid: grid(&level.chunk)?,
             shard_grid,
+            factors: level.factors.clone(),
             item_bytes,
             chunks: BTreeMap::new(),
             shards: BTreeMap::new(),
@@ -70,7 +74,7 @@ impl Filling {
         &mut self,
         cells: &Region,
         values: &[u8],
-        is_found: bool,
+        stored: &Stored,
     ) -> Result<Vec<Complete>, Fault> {
         let mut complete = Vec::new();
         if cells.is_empty() {
@@ -80,6 +84,7 @@ impl Filling {
         for index in self.grid.covering(cells).positions() {
             let region = self.grid.region(&index);
             let Some(common) = region.intersect(cells) else { continue };
+            let is_found = stored.has(&common, &self.factors);
             if common == region {
                 complete.push(Complete { index, bytes: None, is_found });
                 continue;

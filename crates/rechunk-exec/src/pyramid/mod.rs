@@ -14,6 +14,7 @@ mod filling;
 pub(crate) mod levels;
 mod read;
 pub(crate) mod stage;
+mod stored;
 mod task;
 pub(crate) mod tasks;
 mod write;

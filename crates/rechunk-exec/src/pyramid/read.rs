@@ -8,6 +8,7 @@ use rechunk_plan::{MissingCells, PassInput};
 
 use super::blocks;
 use super::stage::PyramidStage;
+use super::stored::Stored;
 use crate::Fault;
 use crate::regions::fault::region_fault;
 use crate::units::frame::{self, Frame, buffer_bytes};
@@ -23,8 +24,8 @@ pub(super) struct Window {
     pub bytes: Vec<u8>,
     /// One byte for each element: 1 where it is stored. `None`: all of them count.
     pub mask: Option<Vec<u8>>,
-    /// A chunk of it is stored.
-    pub is_found: bool,
+    /// Parts of it that are stored.
+    pub stored: Stored,
 }
 
 /// Reads what `step` needs.
@@ -35,16 +36,22 @@ pub(super) async fn window(stage: &PyramidStage, step: Region) -> Result<Window,
         PassInput::Source => of_source(stage, &execution.source, (step, region)).await,
         PassInput::Level(level) => {
             let mut bytes = stage.shared.spare.take(region.elements(), stage.shared.item_bytes)?;
-            let is_found = read_level(stage, level, &region, &mut bytes).await?;
-            Ok(Window { step, region, bytes, mask: None, is_found })
+            let missing = read_level(stage, level, &region, &mut bytes).await?;
+            let stored = stored(stage, &region, missing);
+            Ok(Window { step, region, bytes, mask: None, stored })
         }
         PassInput::Blocks(level) => {
             let bytes = blocks::read(stage, level, &region).await?;
             // Blocks do not say whether anything was there: levels with nothing but the fill value
             // are left out by that.
-            Ok(Window { step, region, bytes, mask: None, is_found: true })
+            let stored = stored(stage, &region, Vec::new());
+            Ok(Window { step, region, bytes, mask: None, stored })
         }
     }
+}
+
+fn stored(stage: &PyramidStage, region: &Region, missing: Vec<Region>) -> Stored {
+    Stored::without(region.clone(), stage.work().halo(stage.shared.number), missing)
 }
 
 fn options(stage: &PyramidStage) -> RegionOptions {
@@ -72,10 +79,11 @@ async fn of_source(
     let mut bytes = stage.shared.spare.take(region.elements(), stage.shared.item_bytes)?;
     let mut missing = Vec::new();
     let read = source.read_region_noting(&region, &mut bytes, &options(stage), &mut missing).await;
-    let read = read.map_err(region_fault(Fault::Source))?;
+    read.map_err(region_fault(Fault::Source))?;
     let skips = stage.work().missing == MissingCells::Skip && !missing.is_empty();
     let mask = if skips { Some(mask_without(&region, &missing)?) } else { None };
-    Ok(Window { step, region, bytes, mask, is_found: read.found > 0 })
+    let stored = stored(stage, &region, missing);
+    Ok(Window { step, region, bytes, mask, stored })
 }
 
 /// One byte for each element of `region`: 0 in the regions that are missing, else 1.
@@ -88,14 +96,14 @@ fn mask_without(region: &Region, missing: &[Region]) -> Result<Vec<u8>, Fault> {
     Ok(mask)
 }
 
-/// Reads `region` of a level that is written into a buffer of its bytes. True if a chunk of it is
-/// stored.
+/// Reads `region` of a level that is written into a buffer of its bytes. Returns the parts of it
+/// that are not stored.
 pub(super) async fn read_level(
     stage: &PyramidStage,
     level: usize,
     region: &Region,
     buffer: &mut [u8],
-) -> Result<bool, Fault> {
+) -> Result<Vec<Region>, Fault> {
     let arrays = stage.arrays(level)?;
     let split = arrays.split_axes;
     let shape = &stage.work().levels[level].shape;
@@ -105,14 +113,19 @@ pub(super) async fn read_level(
     // Axes that are split off come first: the elements of an array lie together.
     let (outer, inner) = (part(0..split), part(split..region.rank()));
     let each = buffer_bytes(inner.elements(), stage.shared.item_bytes)?;
-    let mut is_found = false;
+    let (mut missing, mut parts) = (Vec::new(), Vec::new());
     for (index, own) in outer.positions().zip(buffer.chunks_exact_mut(each.max(1))) {
         let place = arrays.place(shape, &index);
         let Some((array, _)) = place else { return Err(no_array(level)) };
-        let read = array.read_region_counting(&inner, own, &options(stage)).await;
-        is_found |= read.map_err(region_fault(Fault::Target))?.found > 0;
+        let read = array.read_region_noting(&inner, own, &options(stage), &mut parts).await;
+        read.map_err(region_fault(Fault::Target))?;
+        missing.extend(parts.drain(..).map(|part| {
+            let ones = std::iter::repeat_n(1, split);
+            let start = index.iter().copied().chain(part.start).collect();
+            Region::new(start, ones.chain(part.shape).collect())
+        }));
     }
-    Ok(is_found)
+    Ok(missing)
 }
 
 pub(super) fn no_array(level: usize) -> Fault {

@@ -113,10 +113,10 @@ impl Task {
 
     /// Adds the cells of a step. Returns the chunks that are complete.
     fn add(&mut self, results: Results) -> Result<Vec<Ready>, Fault> {
-        let Results { levels, left, is_found } = results;
+        let Results { levels, left, stored } = results;
         let mut ready = Vec::new();
         for (filling, result) in self.fillings.iter_mut().zip(levels) {
-            write::add(&self.stage, filling, result, is_found, &mut ready)?;
+            write::add(&self.stage, filling, result, &stored, &mut ready)?;
         }
         if let (Some(block), Some(left)) = (&mut self.block, left) {
             block.add(&left.cells, &left.values)?;

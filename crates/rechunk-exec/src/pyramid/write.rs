@@ -11,6 +11,7 @@ use super::compute::LevelResult;
 use super::filling::{Complete, Filling, OpenShard};
 use super::read::{no_array, read_level};
 use super::stage::PyramidStage;
+use super::stored::Stored;
 use crate::regions::fault::region_fault;
 use crate::units::frame::{self, Frame};
 use crate::{Fault, Sink};
@@ -45,12 +46,12 @@ pub(super) fn add(
     stage: &PyramidStage,
     filling: &mut Filling,
     result: LevelResult,
-    is_found: bool,
+    stored: &Stored,
     ready: &mut Vec<Ready>,
 ) -> Result<(), Fault> {
     let LevelResult { cells, values } = result;
     let writes = matches!(stage.shared.run.execution.sink, Sink::Write(_));
-    for chunk in filling.add(&cells, &values, is_found)? {
+    for chunk in filling.add(&cells, &values, stored)? {
         let Complete { index, bytes, is_found } = chunk;
         let shard = if writes { begin_shard(stage, filling, &index)? } else { None };
         let region = filling.grid.region(&index);

@@ -297,6 +297,48 @@ async fn elements_that_are_not_stored_count_or_do_not() {
     assert!(!folder.path().join("never.zarr").exists());
 }
 
+/// N5 tells a block that is not there from one of zeros.
+#[tokio::test]
+async fn blocks_of_which_nothing_is_stored_are_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = Image::random(&mut Numbers::new(9), vec![16, 16], vec![4, 4]);
+    image.write(&folder.path().join("source.zarr")).await;
+    // Elements 0 to 4 of 8 to 12 are there, and 12 to 16 of 12 to 16.
+    for (row, column) in (0..4).flat_map(|row| (0..4).map(move |column| (row, column))) {
+        if ![(2, 0), (3, 3)].contains(&(row, column)) {
+            let chunk = format!("source.zarr/c/{row}/{column}");
+            std::fs::remove_file(folder.path().join(chunk)).unwrap();
+        }
+    }
+    for from in [LevelsFrom::S0, LevelsFrom::Previous] {
+        let case = Case {
+            image: image.clone(),
+            factors: vec![vec![2, 2]],
+            method: ReduceMethod::Mean,
+            size: LevelSize::Floor,
+            from,
+            chunk: vec![2, 4],
+            shard: None,
+            memory_bytes: 64 << 20,
+            threads: 2,
+        };
+        let target = format!("{}.n5", from.name());
+        let mut request = case.request(folder.path(), &target);
+        request.format = Some(rechunk::Format::N5);
+        let prepared = prepare(request, Selection::default(), &Stores::default()).await.unwrap();
+        let (observer, cancel) = (Arc::new(NullObserver), CancellationToken::new());
+        prepared.run(Running::new(Existing::Refuse), observer, cancel).await.unwrap();
+        let blocks = |level: &str, along: [u64; 2]| {
+            let at = |x, y| folder.path().join(&target).join(format!("{level}/{x}/{y}"));
+            let all = (0..along[1]).flat_map(|y| (0..along[0]).map(move |x| (x, y)));
+            all.filter(|&(x, y)| at(x, y).exists()).collect::<Vec<_>>()
+        };
+        // Column and row of blocks of 4 by 2.
+        assert_eq!(blocks("s0", [4, 8]), [(0, 4), (0, 5), (3, 6), (3, 7)]);
+        assert_eq!(blocks("s1", [2, 4]), [(0, 2), (1, 3)]);
+    }
+}
+
 #[tokio::test]
 async fn indexes_of_shards_are_read_as_planned_where_cells_skip_what_is_missing() {
     let folder = tempfile::tempdir().unwrap();
