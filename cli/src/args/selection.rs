@@ -13,7 +13,7 @@ pub(crate) struct SelectionArgs {
     /// Not these arrays, and other files, of the group.
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
-    /// What differs for some arrays: `GLOB: chunks SPEC; codec SPEC; shards SPEC; write-empty WHEN;
+    /// Rules for some arrays: `GLOB: chunks SPEC; codec SPEC; shards SPEC; write-empty WHEN;
     /// cast TYPE`; of several that set the same, the last counts.
     #[arg(long, value_name = "RULE")]
     pub var: Vec<String>,

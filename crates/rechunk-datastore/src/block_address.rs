@@ -7,6 +7,25 @@ const NUMBERS: usize = 6;
 /// Most blocks of a request.
 const BLOCKS_MAX: usize = 4096;
 
+/// A timepoint, channel and angle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct View {
+    /// Number of the timepoint.
+    pub time: u64,
+    /// Number of the channel.
+    pub channel: u64,
+    /// Number of the angle.
+    pub angle: u64,
+}
+
+impl View {
+    /// The block at a position of the grid.
+    pub(crate) fn block(self, position: [u64; 3]) -> BlockAddress {
+        let Self { time, channel, angle } = self;
+        BlockAddress { position, time, channel, angle }
+    }
+}
+
 /// Position of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct BlockAddress {
@@ -21,6 +40,11 @@ pub struct BlockAddress {
 }
 
 impl BlockAddress {
+    /// The timepoint, channel and angle.
+    pub fn view(&self) -> View {
+        View { time: self.time, channel: self.channel, angle: self.angle }
+    }
+
     /// Reads `x/y/z/t/c/a`, any number of times, one at least.
     ///
     /// ```

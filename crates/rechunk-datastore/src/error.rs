@@ -1,5 +1,6 @@
 use rechunk_format::FormatError;
 use rechunk_image::ImageError;
+use rechunk_kernel::KernelError;
 use rechunk_reduce::ReduceError;
 use rechunk_store::StoreError;
 use thiserror::Error;
@@ -54,6 +55,9 @@ pub enum DatastoreError {
     /// Elements cannot become fewer.
     #[error(transparent)]
     Reduce(#[from] ReduceError),
+    /// Elements are not where their box says.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
     /// A task broke off.
     #[error("a task broke off: {0}")]
     Task(#[from] tokio::task::JoinError),

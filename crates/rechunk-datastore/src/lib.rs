@@ -28,14 +28,14 @@ mod rebuild;
 mod version;
 mod wire;
 
-pub use block_address::BlockAddress;
+pub use block_address::{BlockAddress, View};
 pub use dataset::{Dataset, Measure};
 pub use dataset_id::{check_dataset_id, new_dataset_id};
 pub use datastore::{Datastore, Known};
 pub use error::DatastoreError;
 pub use level::Level;
 pub use new_dataset::NewDataset;
-pub use open_level::{OpenLevel, StoredBlock, View};
+pub use open_level::{OpenLevel, StoredBlock};
 pub use rebuild::Builder;
 pub use version::{AccessMode, VersionWanted};
 pub use wire::{ABSENT, BlockReader, WireBlock, written};

@@ -19,17 +19,6 @@ use crate::{
 /// Writes of a request that wait for the disk at once.
 const WRITES_AT_ONCE: usize = 4;
 
-/// A timepoint, channel and angle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct View {
-    /// Number of the timepoint.
-    pub time: u64,
-    /// Number of the channel.
-    pub channel: u64,
-    /// Number of the angle.
-    pub angle: u64,
-}
-
 /// A block, encoded as it will be stored.
 #[derive(Debug)]
 pub struct StoredBlock(Vec<u8>);
@@ -100,6 +89,14 @@ impl OpenLevel {
     /// The number of the version; `None` of `mixedLatest`.
     pub fn version(&self) -> Option<u64> {
         if self.is_mixed { None } else { self.versions.first().copied() }
+    }
+
+    /// The number of the version; refuses `mixedLatest`, which is not written.
+    pub(crate) fn written_version(&self) -> Result<u64, DatastoreError> {
+        self.version().ok_or_else(|| {
+            let reason = "`mixedLatest` is only read: name a version";
+            DatastoreError::Senseless(reason.to_owned())
+        })
     }
 
     /// Bytes of an element.

@@ -15,6 +15,20 @@ pub enum Counts<'a> {
 }
 
 impl Counts<'_> {
+    /// Counts of a box without missing elements, of `shape` elements and cells of `factors`.
+    ///
+    /// ```
+    /// use rechunk_reduce::Counts;
+    /// assert_eq!(Counts::of_box(&[4, 5], &[2, 3]), Counts::Axes(vec![vec![2, 2], vec![3, 2]]));
+    /// ```
+    pub fn of_box(shape: &[u64], factors: &[u64]) -> Self {
+        let counts = |(&extent, &factor): (&u64, &u64)| {
+            let factor = factor.max(1);
+            (0..extent.div_ceil(factor)).map(|cell| factor.min(extent - cell * factor)).collect()
+        };
+        Self::Axes(shape.iter().zip(factors).map(counts).collect())
+    }
+
     /// Number of cells.
     pub(crate) fn cells(&self) -> Result<usize, ReduceError> {
         match self {

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::Error;
 use crate::image_above::{image_axes, image_levels, look_above};
+use crate::member_location::member_path;
 
 /// The axes of an image before they could be named (OME-Zarr 0.1 and 0.2).
 const FIXED_AXES: [&str; 5] = ["t", "c", "z", "y", "x"];
@@ -34,9 +35,7 @@ impl GroupNames {
         for (path, group) in groups {
             for level in image_levels(&group.attributes) {
                 let Some(axes) = axes(level.image) else { continue };
-                let level = level.path;
-                let at = if path.is_empty() { level.to_owned() } else { format!("{path}/{level}") };
-                names.insert(at, axes);
+                names.insert(member_path(path, level.path), axes);
             }
         }
         Self(names)

@@ -16,6 +16,11 @@ pub(crate) fn member_location(root: &str, path: &str) -> String {
     format!("{}/{path}", root.trim_end_matches('/'))
 }
 
+/// Path of the member `name` of the group at `path`, of which the root's is empty.
+pub(crate) fn member_path(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
+}
+
 /// Paths of the groups between a root and the node at `path`, the outermost first.
 pub(crate) fn paths_above(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').map(|(end, _)| &path[..end])

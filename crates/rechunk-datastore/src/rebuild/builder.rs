@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use futures::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 
 use super::coarse;
@@ -11,11 +10,9 @@ use super::grid::positions;
 use super::tree::Tree;
 use crate::dataset_id::random_uuid;
 use crate::datastore::DIRTY;
-use crate::open_level::{OpenLevel, StoredBlock, View};
+use crate::open_level::{OpenLevel, StoredBlock};
 use crate::{BlockAddress, Datastore, DatastoreError, VersionWanted};
 
-/// Blocks of a level that are made at once.
-const BLOCKS_AT_ONCE: usize = 2;
 /// Largest note, bytes.
 const NOTE_BYTES_MAX: u64 = 16 << 20;
 
@@ -49,10 +46,7 @@ impl Datastore {
         levels: &[[u64; 3]],
     ) -> Result<Builder, DatastoreError> {
         let finest = self.level(id, [1; 3], version).await?;
-        let Some(number) = finest.version() else {
-            let reason = "`mixedLatest` is only read: name a version";
-            return Err(DatastoreError::Senseless(reason.to_owned()));
-        };
+        let version = VersionWanted::Number(finest.written_version()?);
         let tree = Arc::new(Tree::of(&finest.known().dataset)?);
         let distinct: BTreeSet<[u64; 3]> = levels.iter().copied().collect();
         if distinct.len() != levels.len() || distinct.contains(&[1; 3]) {
@@ -61,7 +55,7 @@ impl Datastore {
         }
         let mut coarse = Vec::new();
         for factors in levels {
-            coarse.push(self.level(id, *factors, VersionWanted::Number(number)).await?);
+            coarse.push(self.level(id, *factors, version).await?);
         }
         Ok(Builder { finest, coarse, tree })
     }
@@ -130,12 +124,7 @@ impl Builder {
         for level in &self.coarse {
             let above: BTreeSet<BlockAddress> =
                 blocks.iter().flat_map(|block| self.above(level, block)).collect();
-            let makes = above.into_iter().map(|address| {
-                let view =
-                    View { time: address.time, channel: address.channel, angle: address.angle };
-                coarse::make(&self.finest, level, &self.tree, view, address.position)
-            });
-            stream::iter(makes).buffer_unordered(BLOCKS_AT_ONCE).try_collect::<()>().await?;
+            coarse::make_all(&self.finest, level, &self.tree, above).await?;
         }
         Ok(())
     }

@@ -1,13 +1,14 @@
 //! Elements of a box of the finest level that become those of a level.
 
-use rechunk_grid::DataType;
+use rechunk_grid::{DataType, Region};
+use rechunk_plan::{cells_of, ratio};
 use rechunk_reduce::{
     Counts, Method, ReduceError, Rounding, SumType, fold_cells, reduce, round_sums, sum_cells,
 };
 
 /// Cells along each axis.
 fn cells(shape: &[u64], factors: &[u64]) -> Vec<u64> {
-    shape.iter().zip(factors).map(|(&extent, &factor)| extent.div_ceil(factor.max(1))).collect()
+    cells_of(&Region::whole(shape), factors).shape
 }
 
 fn bytes(shape: &[u64], item_bytes: u64) -> usize {
@@ -43,8 +44,7 @@ pub(super) fn reduced(
                 sums
             }
             Some((below, extents, of)) => {
-                let ratio: Vec<u64> =
-                    level.iter().zip(of).map(|(&own, &finer)| own / finer.max(1)).collect();
+                let ratio = ratio(level, of);
                 let mut sums = vec![0; bytes(&cells(&extents, &ratio), sum_type.item_bytes())];
                 fold_cells(sum_type, &below, &extents, &ratio, &mut sums)?;
                 sums
@@ -53,11 +53,7 @@ pub(super) fn reduced(
         finer = Some((sums, cells(shape, level), level));
     }
     if let Some((sums, ..)) = finer {
-        let count = |(&extent, &factor): (&u64, &u64)| {
-            let cells = extent.div_ceil(factor.max(1));
-            (0..cells).map(|cell| factor.min(extent - cell * factor)).collect()
-        };
-        let counts = Counts::Axes(shape.iter().zip(factors).map(count).collect());
+        let counts = Counts::of_box(shape, factors);
         let fill = vec![0; bytes(&[], item_bytes)];
         round_sums(data_type, Rounding::HalfAway, &sums, &counts, &fill, &mut output)?;
     }

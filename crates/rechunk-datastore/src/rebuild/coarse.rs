@@ -1,25 +1,38 @@
 //! A block of a level, made of the finest one.
 
+use futures::{StreamExt, TryStreamExt, stream};
+
 use super::cells::reduced;
 use super::finest;
 use super::grid::{Box3, positions};
 use super::tree::Tree;
-use crate::open_level::{OpenLevel, View};
+use crate::open_level::OpenLevel;
 use crate::{BlockAddress, DatastoreError, WireBlock};
 
+/// Blocks of a level that are made at once.
+const BLOCKS_AT_ONCE: usize = 2;
 /// Most bytes of the finest level that are held for a block at once.
 const BOX_BYTES_MAX: u64 = 32 << 20;
 
-/// Makes the block at `position` of a level anew, or removes it where nothing is stored below it.
-pub(super) async fn make(
+/// Makes blocks of a level anew, some at once.
+pub(super) async fn make_all(
     finest: &OpenLevel,
     coarse: &OpenLevel,
     tree: &Tree,
-    view: View,
-    position: [u64; 3],
+    blocks: impl IntoIterator<Item = BlockAddress>,
 ) -> Result<(), DatastoreError> {
-    let address =
-        BlockAddress { position, time: view.time, channel: view.channel, angle: view.angle };
+    let makes = blocks.into_iter().map(|address| make(finest, coarse, tree, address));
+    stream::iter(makes).buffer_unordered(BLOCKS_AT_ONCE).try_collect().await
+}
+
+/// Makes a block of a level anew, or removes it where nothing is stored below it.
+async fn make(
+    finest: &OpenLevel,
+    coarse: &OpenLevel,
+    tree: &Tree,
+    address: BlockAddress,
+) -> Result<(), DatastoreError> {
+    let position = address.position;
     // Whoever makes it later sees what was stored before.
     let _maker = coarse.maker(&address).await;
     let (dimensions, full) = (coarse.dimensions(), coarse.level().block_dimensions);
@@ -39,13 +52,11 @@ pub(super) async fn make(
             coarse,
             Box3 { start: std::array::from_fn(|axis| own.start[axis] + start[axis]), size },
         );
-        let Some(elements) = finest::read(finest, view, below).await? else { continue };
+        let Some(elements) = finest::read(finest, address.view(), below).await? else { continue };
         let made = compute(coarse, tree, elements, below.size).await?;
-        let bytes = own.size.iter().fold(item_bytes, |bytes, size| bytes.saturating_mul(*size));
-        let block =
-            block.get_or_insert_with(|| vec![0; usize::try_from(bytes).unwrap_or(usize::MAX)]);
+        let block = block.get_or_insert_with(|| own.zeros(item_bytes));
         let whole = Box3 { start: [0; 3], size: own.size };
-        finest::copy(&made, Box3 { start, size }, block, whole, item_bytes);
+        finest::copy(&made, Box3 { start, size }, block, whole, item_bytes)?;
     }
     match block {
         None => coarse.remove(&address).await,

@@ -5,6 +5,14 @@ pub(super) struct Box3 {
     pub size: [u64; 3],
 }
 
+impl Box3 {
+    /// A buffer of zeros for its elements.
+    pub(super) fn zeros(&self, item_bytes: u64) -> Vec<u8> {
+        let bytes = self.size.iter().fold(item_bytes, |bytes, size| bytes.saturating_mul(*size));
+        vec![0; usize::try_from(bytes).unwrap_or(usize::MAX)]
+    }
+}
+
 /// Positions of a grid, x fastest.
 pub(super) fn positions(counts: [u64; 3]) -> impl Iterator<Item = [u64; 3]> {
     let [x, y, z] = counts;

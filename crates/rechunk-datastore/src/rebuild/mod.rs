@@ -13,15 +13,9 @@ mod tree;
 
 use std::sync::Arc;
 
-use futures::{StreamExt, TryStreamExt, stream};
-
-use crate::open_level::View;
-use crate::{Datastore, DatastoreError, VersionWanted};
+use crate::{Datastore, DatastoreError, VersionWanted, View};
 pub use builder::Builder;
 use tree::Tree;
-
-/// Blocks that are made at once.
-const BLOCKS_AT_ONCE: usize = 2;
 
 impl Datastore {
     /// Makes all levels of a view (timepoint, channel, angle) of a version anew of the finest one,
@@ -36,19 +30,15 @@ impl Datastore {
             return Err(DatastoreError::ReadOnly);
         }
         let finest = self.level(id, [1; 3], version).await?;
-        let Some(number) = finest.version() else {
-            let reason = "`mixedLatest` is only read: name a version";
-            return Err(DatastoreError::Senseless(reason.to_owned()));
-        };
+        let version = VersionWanted::Number(finest.written_version()?);
         finest.known().dataset.check_view(view.time, view.channel, view.angle)?;
         let tree = Arc::new(Tree::of(&finest.known().dataset)?);
         for level in tree.coarse() {
             let factors = finest.known().dataset.resolution_levels[level].resolutions;
-            let coarse = self.level(id, factors, VersionWanted::Number(number)).await?;
+            let coarse = self.level(id, factors, version).await?;
             let blocks = grid::positions(coarse.block_counts());
-            let blocks =
-                blocks.map(|position| coarse::make(&finest, &coarse, &tree, view, position));
-            stream::iter(blocks).buffer_unordered(BLOCKS_AT_ONCE).try_collect::<()>().await?;
+            let blocks = blocks.map(|position| view.block(position));
+            coarse::make_all(&finest, &coarse, &tree, blocks).await?;
         }
         Ok(())
     }

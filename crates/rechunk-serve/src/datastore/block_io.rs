@@ -190,9 +190,7 @@ async fn store(
     let mut body = Incoming::new(body, &parts.headers, limit, &face.options)?;
     let taken = match prepare(face, id, target, &blocks, &parts.headers).await {
         Ok(target) => {
-            let said = parts.headers.get(CONTENT_LENGTH).and_then(|said| said.to_str().ok());
-            let said = said.and_then(|said| said.parse().ok()).unwrap_or(limit);
-            let held = face.uploads.take(said.min(limit)).await;
+            let held = face.uploads.take(body.bytes_max()).await;
             let taken = take(target.level(), blocks.len(), &mut body).await;
             taken.map(|taken| (target, taken, held))
         }

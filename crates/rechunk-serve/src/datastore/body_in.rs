@@ -27,6 +27,7 @@ pub(super) fn check_type(headers: &HeaderMap, wanted: &str) -> Result<(), Failur
 pub(super) struct Incoming {
     body: Body,
     limit_bytes: u64,
+    bytes_max: u64,
     taken: u64,
     stall_time: Duration,
     end: tokio::time::Instant,
@@ -41,13 +42,19 @@ impl Incoming {
         options: &DatastoreOptions,
     ) -> Result<Self, Failure> {
         let said = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
-        let said = said.and_then(|length| length.parse::<u64>().ok()).unwrap_or(0);
+        let said = said.and_then(|length| length.parse::<u64>().ok());
         let least = HttpBody::size_hint(&body).lower();
-        if said.max(least) > limit_bytes {
+        if said.unwrap_or(0).max(least) > limit_bytes {
             return Err(too_large(limit_bytes));
         }
+        let bytes_max = said.unwrap_or(limit_bytes);
         let end = tokio::time::Instant::now() + options.body_time;
-        Ok(Self { body, limit_bytes, taken: 0, stall_time: options.stall_time, end })
+        Ok(Self { body, limit_bytes, bytes_max, taken: 0, stall_time: options.stall_time, end })
+    }
+
+    /// Most bytes that it has: those it says, or else may have.
+    pub(super) fn bytes_max(&self) -> u64 {
+        self.bytes_max
     }
 
     /// The next bytes; `None` at the end.

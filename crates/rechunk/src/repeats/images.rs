@@ -4,6 +4,7 @@ use rechunk_image::{AxisCut, cut_levels};
 use serde_json::{Map, Value};
 
 use super::{AxisChange, Changes, in_words};
+use crate::member_location::member_path;
 
 /// Never: an image that grows begins where it did.
 pub(super) fn is_in(_: &Map<String, Value>) -> bool {
@@ -18,7 +19,7 @@ pub(super) fn follow(
     let cut =
         |axis: &AxisChange| AxisCut { before: axis.before, start: axis.start, after: axis.after };
     let cut_of = |level: &str| {
-        let place = if path.is_empty() { level.to_owned() } else { format!("{path}/{level}") };
+        let place = member_path(path, level);
         let array = changes.arrays.iter().find(|array| array.path == place)?;
         Some(array.axes.iter().map(cut).collect())
     };

@@ -15,7 +15,7 @@ use crate::complete::holds;
 use crate::error::store_error;
 use crate::formats::{Documents, Format, Metadata, NewGroup};
 use crate::may_start::begun_before;
-use crate::member_location::{member_location, paths_above};
+use crate::member_location::{member_location, member_path, paths_above};
 use crate::target::{create_group, open_target};
 use crate::work_dir::{Left, WorkDir};
 use crate::{Error, Remedy, consolidated};
@@ -61,16 +61,7 @@ impl TreeJob {
         let written = place.put_durable(&name, bytes.to_vec()).await;
         written.map_err(|source| store_error("write", &location, source))
     }
-}
 
-fn place_of(location: &str, stores: &Stores) -> Result<(Store, String), Error> {
-    let (folder, name) = location.rsplit_once('/').unwrap_or((".", location));
-    let folder = if folder.is_empty() { "/" } else { folder };
-    let place = stores.open(folder).map_err(|source| store_error("open", folder, source))?;
-    Ok((place.with_role(Role::Control), name.to_owned()))
-}
-
-impl TreeJob {
     /// True if all levels that a job adds are there, as it makes them.
     pub(super) async fn has_levels(&self, adding: &Adding) -> Result<bool, Error> {
         if !adding.is_described {
@@ -109,6 +100,13 @@ impl TreeJob {
         without.commit(target, paths).await?;
         remove_arrays(&self.request.target, paths, target).await
     }
+}
+
+fn place_of(location: &str, stores: &Stores) -> Result<(Store, String), Error> {
+    let (folder, name) = location.rsplit_once('/').unwrap_or((".", location));
+    let folder = if folder.is_empty() { "/" } else { folder };
+    let place = stores.open(folder).map_err(|source| store_error("open", folder, source))?;
+    Ok((place.with_role(Role::Control), name.to_owned()))
 }
 
 /// Refuses a level of the image at `target` that is not to be removed: a link to what is
@@ -156,15 +154,12 @@ impl AddedLevels {
             } else {
                 document.set_group(path, &self.image);
             }
-            let at = |name: &str| {
-                if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
-            };
             for name in gone {
-                document.remove_array(&at(name));
+                document.remove_array(&member_path(path, name));
             }
             for (name, metadata) in &self.arrays {
                 let Some(metadata) = metadata.zarr() else { continue };
-                document.set_array(&at(name), metadata)?;
+                document.set_array(&member_path(path, name), metadata)?;
             }
             Ok(())
         };

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use super::rules::Selection;
 use super::walk::in_words;
 use crate::image_above::image_levels;
+use crate::member_location::member_path;
 use crate::{Error, Format};
 
 /// Outcome for the groups of a copy.
@@ -77,7 +78,7 @@ pub(super) fn carry(
                 carried.warnings.extend(notes.into_iter().map(|note| format!("{place}: {note}")));
                 if to == Dialect::OmeZarr04 {
                     let levels = image_levels(&group.attributes).into_iter();
-                    carried.nested.extend(levels.map(|level| below(path, level.path)));
+                    carried.nested.extend(levels.map(|level| member_path(path, level.path)));
                 }
             }
             Some((_, Ok(_))) => {}
@@ -134,7 +135,7 @@ fn missing_levels(
 ) -> Option<String> {
     let levels = image_levels(&group.attributes).into_iter().map(|level| level.path);
     let missing: Vec<&str> =
-        levels.filter(|level| arrays.binary_search(&below(path, level)).is_err()).collect();
+        levels.filter(|level| arrays.binary_search(&member_path(path, level)).is_err()).collect();
     (!missing.is_empty()).then(|| {
         format!(
             "{place} is an OME image, and its `multiscales` names levels that the source does not \
@@ -142,10 +143,6 @@ fn missing_levels(
             missing.join(", ")
         )
     })
-}
-
-fn below(path: &str, name: &str) -> String {
-    if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
 }
 
 /// The path of the group above the one at `path`.
@@ -226,9 +223,12 @@ impl Places {
     /// Whether labels are names of images in this group, or it is the group of labels of one.
     fn names_images(&self, path: &str, labels: Option<&Value>) -> bool {
         let Some(labels) = labels.and_then(Value::as_array) else { return false };
-        let is_beside_levels = path == below(above(path), "labels") && !path.is_empty();
+        let is_beside_levels = path == member_path(above(path), "labels") && !path.is_empty();
         is_beside_levels && self.images.contains(above(path))
-            || labels.iter().filter_map(text).any(|label| self.images.contains(&below(path, label)))
+            || labels
+                .iter()
+                .filter_map(text)
+                .any(|label| self.images.contains(&member_path(path, label)))
     }
 
     /// Whether a list is that of a group `OME` beside images that are counted.
