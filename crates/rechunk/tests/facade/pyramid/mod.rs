@@ -166,6 +166,15 @@ impl Case {
     }
 }
 
+/// Makes the levels of a request, which fails nowhere.
+async fn finished(request: CopyRequest) -> TreeReport {
+    let prepared = prepare(request, Selection::default(), &Stores::default()).await.unwrap();
+    let (observer, cancel) = (Arc::new(NullObserver), CancellationToken::new());
+    let done = prepared.run(Running::new(Existing::Refuse), observer, cancel).await.unwrap();
+    let CopyReport::Tree(report) = done else { unreachable!("levels are a group") };
+    *report
+}
+
 /// Shape and elements of an array of 16-bit integers.
 async fn read(place: &str) -> (Vec<u64>, Vec<i16>) {
     let array = open_array(place, &OpenOptions::default(), &Stores::default()).await.unwrap();
@@ -282,9 +291,7 @@ async fn elements_that_are_not_stored_count_or_do_not() {
         let target = format!("{}.zarr", missing.name());
         let mut request = case.request(folder.path(), &target);
         request.pyramid.as_mut().unwrap().missing = missing;
-        let prepared = prepare(request, Selection::default(), &Stores::default()).await.unwrap();
-        let (observer, cancel) = (Arc::new(NullObserver), CancellationToken::new());
-        prepared.run(Running::new(Existing::Refuse), observer, cancel).await.unwrap();
+        finished(request).await;
         let found = read(&folder.path().join(&target).join("s1").display().to_string()).await;
         assert_eq!(found.1[0], first, "{missing}");
         let chunk = folder.path().join(&target).join("s0/c/0/1");
@@ -325,9 +332,7 @@ async fn blocks_of_which_nothing_is_stored_are_not_written() {
         let target = format!("{}.n5", from.name());
         let mut request = case.request(folder.path(), &target);
         request.format = Some(rechunk::Format::N5);
-        let prepared = prepare(request, Selection::default(), &Stores::default()).await.unwrap();
-        let (observer, cancel) = (Arc::new(NullObserver), CancellationToken::new());
-        prepared.run(Running::new(Existing::Refuse), observer, cancel).await.unwrap();
+        finished(request).await;
         let blocks = |level: &str, along: [u64; 2]| {
             let at = |x, y| folder.path().join(&target).join(format!("{level}/{x}/{y}"));
             let all = (0..along[1]).flat_map(|y| (0..along[0]).map(move |x| (x, y)));
@@ -359,10 +364,7 @@ async fn indexes_of_shards_are_read_as_planned_where_cells_skip_what_is_missing(
     let mut request = case.request(folder.path(), "t.zarr");
     request.source = folder.path().join("sharded.zarr/s0").display().to_string();
     request.pyramid.as_mut().unwrap().missing = MissingCells::Skip;
-    let prepared = prepare(request, Selection::default(), &Stores::default()).await.unwrap();
-    let (observer, cancel) = (Arc::new(NullObserver), CancellationToken::new());
-    let done = prepared.run(Running::new(Existing::Refuse), observer, cancel).await.unwrap();
-    let CopyReport::Tree(report) = done else { unreachable!() };
+    let report = finished(request).await;
     let (planned, counted) = (report.estimate.source, report.traffic.unwrap().source);
     assert_eq!(planned.get_requests, counted.get_requests + counted.get_missing);
     case.check(folder.path(), "t.zarr").await;
@@ -387,10 +389,7 @@ async fn levels_that_are_added_leave_all_else_of_the_image_as_it_is() {
     let mut request = CopyRequest::new(&location, &location);
     let factors = LevelsRequest::Factors("y=2,x=3".parse().unwrap());
     request.pyramid = Some(Box::new(PyramidRequest::new(factors)));
-    let prepared =
-        prepare(request.clone(), Selection::default(), &Stores::default()).await.unwrap();
-    let (observer, cancel) = (Arc::new(NullObserver), CancellationToken::new());
-    prepared.run(Running::new(Existing::Refuse), observer, cancel).await.unwrap();
+    finished(request.clone()).await;
     let found = std::fs::read(place.join("zarr.json")).unwrap();
     let found: serde_json::Value = serde_json::from_slice(&found).unwrap();
     let mut expected = own["attributes"].clone();
