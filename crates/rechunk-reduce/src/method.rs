@@ -69,6 +69,22 @@ impl Method {
         self == Self::Mean
     }
 
+    /// Method for elements of which only the type is known: bool and 64-bit integers without a sign
+    /// are taken for labels.
+    ///
+    /// ```
+    /// use rechunk_grid::DataType;
+    /// use rechunk_reduce::Method;
+    /// assert_eq!(Method::usual(DataType::Uint64), Method::Mode);
+    /// assert_eq!(Method::usual(DataType::Uint16), Method::Mean);
+    /// ```
+    pub fn usual(data_type: DataType) -> Self {
+        match data_type {
+            DataType::Bool | DataType::Uint64 => Self::Mode,
+            _ => Self::Mean,
+        }
+    }
+
     /// Refuses a type of elements that the method does not take, with [`ReduceError::DataType`].
     ///
     /// All methods take bool, integers of 8 to 64 bits and floats of 16, 32 and 64 bits;

@@ -13,6 +13,7 @@ mod files;
 mod limits;
 mod listener;
 mod tokens;
+mod typed;
 
 pub use axum::Router;
 pub use cors::CorsOrigin;

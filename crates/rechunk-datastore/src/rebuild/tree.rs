@@ -11,8 +11,7 @@ pub(super) struct Tree {
     /// Numbers of levels beside the finest, finer ones first.
     coarse: Vec<usize>,
     levels: Vec<PyramidLevel>,
-    /// Rule by which elements become fewer, as a pyramid takes it where nothing is said: 64-bit
-    /// integers are labels.
+    /// Rule by which elements become fewer, as a pyramid takes it where nothing is said.
     pub method: Method,
 }
 
@@ -42,8 +41,7 @@ impl Tree {
             }
         });
         let levels = levels.collect();
-        let is_labels = dataset.data_type()? == rechunk_grid::DataType::Uint64;
-        let method = if is_labels { Method::Mode } else { Method::Mean };
+        let method = Method::usual(dataset.data_type()?);
         Ok(Self { coarse, levels, method })
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use futures::stream;
-use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
+use hyper::header::{CONTENT_LENGTH, HeaderValue};
 use hyper::{HeaderMap, Request, Response, StatusCode};
 use rechunk_datastore::{
     BlockAddress, BlockReader, Builder, OpenLevel, StoredBlock, View, WireBlock,
@@ -18,6 +18,7 @@ use super::register;
 use super::route::{Build, Place};
 use super::state::Face;
 use crate::tokens::Role;
+use crate::typed::typed;
 
 /// Type of blocks on the wire.
 const BYTES: &str = "application/octet-stream";
@@ -110,8 +111,7 @@ pub(super) async fn read(
             Ok(Some((bytes, (None, Some(held), blocks))))
         }
     });
-    let mut response = Response::new(Body::from_stream(sent));
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(BYTES));
+    let mut response = typed(StatusCode::OK, BYTES, Body::from_stream(sent));
     if is_one {
         response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
     }

@@ -1,9 +1,11 @@
 //! Requests that are refused, or fail: a status and a sentence.
 
 use axum::body::Body;
-use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{ALLOW, HeaderValue, WWW_AUTHENTICATE};
 use hyper::{Response, StatusCode};
 use rechunk_datastore::DatastoreError;
+
+use crate::typed::{TEXT, typed};
 
 /// An answer, or why there is none.
 pub(super) type Answer = Result<Response<Body>, Failure>;
@@ -72,9 +74,5 @@ pub(super) fn text(status: StatusCode, text: &str) -> Response<Body> {
 
 /// An answer of text.
 pub(super) fn plain(status: StatusCode, body: Body) -> Response<Body> {
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    let text = HeaderValue::from_static("text/plain; charset=utf-8");
-    response.headers_mut().insert(CONTENT_TYPE, text);
-    response
+    typed(status, TEXT, body)
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::middleware::Next;
-use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Request, Response, StatusCode};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -13,6 +12,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
 
 use super::failure::text;
+use crate::typed::typed;
 
 type Labels = Vec<(&'static str, String)>;
 
@@ -60,10 +60,7 @@ impl Metrics {
         if encode(&mut said, &self.registry).is_err() {
             return text(StatusCode::INTERNAL_SERVER_ERROR, "the numbers cannot be written");
         }
-        let mut response = Response::new(Body::from(said));
-        let open = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(open));
-        response
+        typed(StatusCode::OK, "application/openmetrics-text; version=1.0.0; charset=utf-8", said)
     }
 }
 

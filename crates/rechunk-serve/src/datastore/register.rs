@@ -1,7 +1,7 @@
 //! Data sets: created, described, changed, deleted.
 
 use axum::body::Body;
-use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::header::CONTENT_TYPE;
 use hyper::{HeaderMap, Request, Response, StatusCode};
 use rechunk_datastore::{NewDataset, VersionWanted, View};
 use serde_json::Value;
@@ -10,6 +10,7 @@ use super::body_in::{Incoming, check_type};
 use super::failure::{Answer, Failure, plain, text};
 use super::state::Face;
 use crate::tokens::Role;
+use crate::typed::typed;
 
 /// Most bytes of a description.
 const DESCRIPTION_BYTES_MAX: u64 = 4 << 20;
@@ -21,10 +22,7 @@ const DONE: &str = "Done.";
 
 /// An answer in JSON.
 pub(super) fn json(value: &Value) -> Response<Body> {
-    let mut response = Response::new(Body::from(value.to_string()));
-    let json = HeaderValue::from_static("application/json");
-    response.headers_mut().insert(CONTENT_TYPE, json);
-    response
+    typed(StatusCode::OK, "application/json", value.to_string())
 }
 
 pub(super) async fn create(face: &Face, request: Request<Body>) -> Answer {

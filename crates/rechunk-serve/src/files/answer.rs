@@ -19,6 +19,7 @@ use super::media_type::media_type;
 use super::plain::plain;
 use super::range::{Part, part};
 use super::target::Target;
+use crate::typed::typed;
 
 /// Marks that tell one state of a file from another.
 struct Validators {
@@ -142,8 +143,5 @@ async fn send(file: OpenFile, range: Range<u64>, is_head: bool, path: &str) -> R
 /// The answer with the names in a directory.
 pub(super) fn directory(names: ReadDir, target: &Target, method: &Method) -> Response<Body> {
     let body = if method == Method::HEAD { Body::empty() } else { listing(names, target) };
-    let mut response = Response::new(body);
-    let html = HeaderValue::from_static("text/html; charset=utf-8");
-    response.headers_mut().insert(CONTENT_TYPE, html);
-    response
+    typed(StatusCode::OK, "text/html; charset=utf-8", body)
 }

@@ -7,7 +7,7 @@ use super::PyramidRequest;
 use super::image::{ImageGroup, SourceImage};
 use crate::formats::Format;
 use crate::request::CopyRequest;
-use crate::{Axes, DataType, Error};
+use crate::{Axes, Error};
 
 /// The metadata that is written, and the format of the arrays.
 pub(super) fn dialect_of(
@@ -117,7 +117,7 @@ pub(super) fn method_of(
     warnings: &mut Vec<String>,
 ) -> Method {
     let data_type = image.array.spec().data_type;
-    let is_by_type = matches!(data_type, DataType::Bool | DataType::Uint64);
+    let usual = Method::usual(data_type);
     let is_label = pyramid.labels || image.is_label;
     match pyramid.method {
         Some(method) => {
@@ -130,12 +130,13 @@ pub(super) fn method_of(
             method
         }
         None if is_label => Method::Mode,
-        None if is_by_type => {
-            warnings.push(format!(
-                "elements of type {data_type} are taken for labels: the method is `mode`"
-            ));
-            Method::Mode
+        None => {
+            if usual == Method::Mode {
+                warnings.push(format!(
+                    "elements of type {data_type} are taken for labels: the method is `mode`"
+                ));
+            }
+            usual
         }
-        None => Method::Mean,
     }
 }
