@@ -234,3 +234,7 @@ bench-apply *ARGUMENTS: build
 bench-pyramid *ARGUMENTS: build
     tests/bench/setup.sh
     .venv-bench/bin/python tests/bench/pyramid.py {{ARGUMENTS}}
+
+# Uploads to the datastore with and without levels that follow, beside plain files.
+bench-upload *ARGUMENTS: build
+    python3 tests/bench/upload.py {{ARGUMENTS}}

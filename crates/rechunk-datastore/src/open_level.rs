@@ -11,6 +11,7 @@ use rechunk_store::Store;
 
 use crate::block_locks::BlockLocks;
 use crate::documents::array_path;
+use crate::rebuild::Box3;
 use crate::{
     ABSENT, BlockAddress, Datastore, DatastoreError, Known, Level, VersionWanted, WireBlock,
     written,
@@ -150,6 +151,16 @@ impl OpenLevel {
     pub(crate) fn block_counts(&self) -> [u64; 3] {
         let (extents, sizes) = (self.dimensions(), self.level().block_dimensions);
         std::array::from_fn(|axis| extents[axis].div_ceil(sizes[axis]))
+    }
+
+    /// The elements of a block of the grid, as many as the level has.
+    pub(crate) fn box_of(&self, address: &BlockAddress) -> Box3 {
+        let (extents, full) = (self.dimensions(), self.level().block_dimensions);
+        let start: [u64; 3] =
+            std::array::from_fn(|axis| address.position[axis].saturating_mul(full[axis]));
+        let size =
+            std::array::from_fn(|axis| full[axis].min(extents[axis].saturating_sub(start[axis])));
+        Box3 { start, size }
     }
 
     /// The number of the level.

@@ -1,12 +1,12 @@
 //! Levels that follow an upload.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::coarse;
-use super::grid::positions;
+use super::coarse::{self, Stale};
+use super::grid::{Box3, positions};
 use super::tree::Tree;
 use crate::dataset_id::random_uuid;
 use crate::datastore::DIRTY;
@@ -119,33 +119,49 @@ impl Builder {
         Ok(self.finest.root().delete(&key).await?)
     }
 
-    /// Makes the blocks of all levels anew that have elements of these.
+    /// Makes the elements of all levels anew that are made of these blocks.
     async fn follow(&self, blocks: &[BlockAddress]) -> Result<(), DatastoreError> {
         for level in &self.coarse {
-            let above: BTreeSet<BlockAddress> =
-                blocks.iter().flat_map(|block| self.above(level, block)).collect();
-            coarse::make_all(&self.finest, level, &self.tree, above).await?;
+            let mut stale: BTreeMap<BlockAddress, Box3> = BTreeMap::new();
+            for block in blocks {
+                let cells = self.cells(level, block);
+                for address in blocks_of(level, block, cells) {
+                    let cells = cells.intersect(level.box_of(&address));
+                    let known = stale.entry(address).or_insert(cells);
+                    *known = known.around(cells);
+                }
+            }
+            let stale = stale.into_iter().map(|(address, cells)| Stale { address, cells });
+            coarse::make_all(&self.finest, level, &self.tree, stale).await?;
         }
         Ok(())
     }
 
-    /// Blocks of a level that have elements of a block of the finest. None where it is in no cell.
-    fn above(&self, level: &OpenLevel, block: &BlockAddress) -> Vec<BlockAddress> {
-        let (full, extent) = (self.finest.level().block_dimensions, self.finest.dimensions());
-        let (factors, own) = (level.level().resolutions, level.level().block_dimensions);
-        let counts = level.block_counts();
-        let first: [u64; 3] = std::array::from_fn(|axis| {
-            block.position[axis] * full[axis] / factors[axis] / own[axis]
+    /// The elements of a level that are made of a block of the finest. None where it is in no cell.
+    fn cells(&self, level: &OpenLevel, block: &BlockAddress) -> Box3 {
+        let (below, factors) = (self.finest.box_of(block), level.level().resolutions);
+        let extent = level.dimensions();
+        let start: [u64; 3] = std::array::from_fn(|axis| below.start[axis] / factors[axis]);
+        let size = std::array::from_fn(|axis| {
+            below.end(axis).div_ceil(factors[axis]).min(extent[axis]).saturating_sub(start[axis])
         });
-        let spans = std::array::from_fn(|axis| {
-            let end = ((block.position[axis] + 1) * full[axis]).min(extent[axis]);
-            let last = end.saturating_sub(1) / factors[axis] / own[axis];
-            (last.min(counts[axis] - 1) + 1).saturating_sub(first[axis])
-        });
-        let address = |offset: [u64; 3]| BlockAddress {
-            position: std::array::from_fn(|axis| first[axis] + offset[axis]),
-            ..*block
-        };
-        positions(spans).map(address).collect()
+        Box3 { start, size }
     }
+}
+
+/// Blocks of a level that have elements of a box, at the timepoint, channel and angle of `view`.
+fn blocks_of(
+    level: &OpenLevel,
+    view: &BlockAddress,
+    cells: Box3,
+) -> impl Iterator<Item = BlockAddress> {
+    let full = level.level().block_dimensions;
+    let first: [u64; 3] = std::array::from_fn(|axis| cells.start[axis] / full[axis]);
+    let is_empty = cells.size.contains(&0);
+    let spans = std::array::from_fn(|axis| {
+        if is_empty { 0 } else { cells.end(axis).div_ceil(full[axis]) - first[axis] }
+    });
+    let view = view.view();
+    positions(spans)
+        .map(move |offset| view.block(std::array::from_fn(|axis| first[axis] + offset[axis])))
 }

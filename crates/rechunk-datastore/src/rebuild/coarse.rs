@@ -1,4 +1,4 @@
-//! A block of a level, made of the finest one.
+//! A block of a level, made of the finest one: all of it, or the cells that have changed.
 
 use futures::{StreamExt, TryStreamExt, stream};
 
@@ -14,49 +14,62 @@ const BLOCKS_AT_ONCE: usize = 2;
 /// Most bytes of the finest level that are held for a block at once.
 const BOX_BYTES_MAX: u64 = 32 << 20;
 
+/// A block of a level, and its elements that are made anew.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stale {
+    pub address: BlockAddress,
+    /// A box of the level; what is beyond the block does not count.
+    pub cells: Box3,
+}
+
 /// Makes blocks of a level anew, some at once.
 pub(super) async fn make_all(
     finest: &OpenLevel,
     coarse: &OpenLevel,
     tree: &Tree,
-    blocks: impl IntoIterator<Item = BlockAddress>,
+    blocks: impl IntoIterator<Item = Stale>,
 ) -> Result<(), DatastoreError> {
-    let makes = blocks.into_iter().map(|address| make(finest, coarse, tree, address));
+    let makes = blocks.into_iter().map(|block| make(finest, coarse, tree, block));
     stream::iter(makes).buffer_unordered(BLOCKS_AT_ONCE).try_collect().await
 }
 
-/// Makes a block of a level anew, or removes it where nothing is stored below it.
+/// Makes a block of a level anew, or removes it where nothing is stored below it. If it is stored
+/// then elements that are not stale stay; else all of it is made.
 async fn make(
     finest: &OpenLevel,
     coarse: &OpenLevel,
     tree: &Tree,
-    address: BlockAddress,
+    Stale { address, cells }: Stale,
 ) -> Result<(), DatastoreError> {
-    let position = address.position;
     // Whoever makes it later sees what was stored before.
     let _maker = coarse.maker(&address).await;
-    let (dimensions, full) = (coarse.dimensions(), coarse.level().block_dimensions);
-    let start: [u64; 3] = std::array::from_fn(|axis| position[axis] * full[axis]);
-    let size = std::array::from_fn(|axis| full[axis].min(dimensions[axis] - start[axis]));
-    let own = Box3 { start, size };
+    let own = coarse.box_of(&address);
     let item_bytes = coarse.item_bytes();
-    let piece = piece(coarse, own.size)?;
-    let counts = std::array::from_fn(|axis| own.size[axis].div_ceil(piece[axis]));
+    let mut wanted = cells.intersect(own);
     let mut block: Option<Vec<u8>> = None;
+    if wanted != own {
+        match coarse.read_elements(&address).await? {
+            None => wanted = own,
+            Some((sizes, elements)) => {
+                let stored = Box3 { start: own.start, size: sizes.map(u64::from) };
+                let block = block.insert(own.zeros(item_bytes));
+                finest::copy(&elements, stored, block, own, item_bytes)?;
+            }
+        }
+    }
+    let piece = piece(coarse, wanted.size)?;
+    let counts = std::array::from_fn(|axis| wanted.size[axis].div_ceil(piece[axis]));
     for at in positions(counts) {
-        let start = std::array::from_fn(|axis| at[axis] * piece[axis]);
-        let size: [u64; 3] =
-            std::array::from_fn(|axis| piece[axis].min(own.size[axis] - start[axis]));
-        let below = below(
-            finest,
-            coarse,
-            Box3 { start: std::array::from_fn(|axis| own.start[axis] + start[axis]), size },
-        );
-        let Some(elements) = finest::read(finest, address.view(), below).await? else { continue };
-        let made = compute(coarse, tree, elements, below.size).await?;
+        let start = std::array::from_fn(|axis| wanted.start[axis] + at[axis] * piece[axis]);
+        let part = Box3 { start, size: piece }.intersect(wanted);
+        let below = below(finest, coarse, part);
+        let made = match finest::read(finest, address.view(), below).await? {
+            Some(elements) => compute(coarse, tree, elements, below.size).await?,
+            None if block.is_none() => continue,
+            None => part.zeros(item_bytes),
+        };
         let block = block.get_or_insert_with(|| own.zeros(item_bytes));
-        let whole = Box3 { start: [0; 3], size: own.size };
-        finest::copy(&made, Box3 { start, size }, block, whole, item_bytes)?;
+        finest::copy(&made, part, block, own, item_bytes)?;
     }
     match block {
         None => coarse.remove(&address).await,

@@ -41,11 +41,7 @@ pub(super) fn copy(
     target: Box3,
     item_bytes: u64,
 ) -> Result<(), DatastoreError> {
-    let low: [u64; 3] = std::array::from_fn(|axis| source.start[axis].max(target.start[axis]));
-    let end = |of: Box3, axis: usize| of.start[axis] + of.size[axis];
-    let shape: [u64; 3] = std::array::from_fn(|axis| {
-        end(source, axis).min(end(target, axis)).saturating_sub(low[axis])
-    });
+    let Box3 { start: low, size: shape } = source.intersect(target);
     if shape.contains(&0) {
         return Ok(());
     }

@@ -15,6 +15,8 @@ use std::sync::Arc;
 
 use crate::{Datastore, DatastoreError, VersionWanted, View};
 pub use builder::Builder;
+use coarse::Stale;
+pub(crate) use grid::Box3;
 use tree::Tree;
 
 impl Datastore {
@@ -37,7 +39,10 @@ impl Datastore {
             let factors = finest.known().dataset.resolution_levels[level].resolutions;
             let coarse = self.level(id, factors, version).await?;
             let blocks = grid::positions(coarse.block_counts());
-            let blocks = blocks.map(|position| view.block(position));
+            let blocks = blocks.map(|position| {
+                let address = view.block(position);
+                Stale { address, cells: coarse.box_of(&address) }
+            });
             coarse::make_all(&finest, &coarse, &tree, blocks).await?;
         }
         Ok(())
