@@ -197,6 +197,7 @@ def main():
 
     mib = len(positions) * 2 * SIDE**3 / 2**20
     print(f"{mib:.0f} MiB in {len(groups)} requests of {options.blocks} blocks, {options.compression}")
+    print({way: round(statistics.median(taken), 2) for way, taken in times.items()}, "seconds, medians")
     print(f"with levels / without:        {ratio('levels', 'finest')}")
     print(f"plain files / blocks stored:  {ratio('files', 'finest')}   (writes reach this share)")
     print(f"server's peak: {peak:.0f} MiB")

@@ -96,6 +96,8 @@ mod oracle;
 #[cfg(test)]
 mod other_files;
 #[cfg(test)]
+mod other_keys;
+#[cfg(test)]
 mod parts;
 mod parts_status;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use bytes::Bytes;
 use rechunk_format::{FormatError, IndexLocation, ShardFormat, ShardIndex};
 use rechunk_kernel::wide;
-use rechunk_store::{End, ObjectWriter};
+use rechunk_store::{End, ObjectWriter, StoreError};
 
 use crate::array::Unit;
 use crate::error::Cause;
@@ -183,10 +183,25 @@ impl ShardWriter {
     /// Writes the index and makes the shard visible. A shard without chunks is not written: false.
     /// Called once, after all chunks have been added.
     pub async fn finish(&self) -> Result<bool, ArrayError> {
+        let Some(bytes) = self.close().await? else { return Ok(false) };
+        let written = self.object.finish(bytes).await;
+        written.map(|()| true).map_err(|error| self.failed(error))
+    }
+
+    /// [`ShardWriter::finish`] of a shard that is durable when this returns, and not there by
+    /// halves even after a power cut.
+    pub async fn finish_durable(&self) -> Result<bool, ArrayError> {
+        let Some(bytes) = self.close().await? else { return Ok(false) };
+        let written = self.object.finish_durable(bytes).await;
+        written.map(|()| true).map_err(|error| self.failed(error))
+    }
+
+    /// Writes the index; returns the bytes of the shard, or `None` if it has no chunks.
+    async fn close(&self) -> Result<Option<u64>, ArrayError> {
         let (encoded, end) = {
             let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             if state.index.count() == 0 {
-                return Ok(false);
+                return Ok(None);
             }
             (self.format.encode_index(&state.index), state.end)
         };
@@ -195,12 +210,11 @@ impl ShardWriter {
             IndexLocation::Start => (0, end),
             IndexLocation::End => (end, end.saturating_add(index_bytes)),
         };
-        let object = &self.object;
-        let written = async {
-            object.write_at(at, Bytes::from(encoded)).await?;
-            object.finish(bytes).await
-        };
-        let failed = |error| self.array.error(Unit::Shard(&self.shard), Cause::Store(error));
-        written.await.map_err(failed).map(|()| true)
+        let written = self.object.write_at(at, Bytes::from(encoded)).await;
+        written.map(|_| Some(bytes)).map_err(|error| self.failed(error))
+    }
+
+    fn failed(&self, error: StoreError) -> ArrayError {
+        self.array.error(Unit::Shard(&self.shard), Cause::Store(error))
     }
 }

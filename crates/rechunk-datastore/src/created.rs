@@ -1,7 +1,7 @@
 //! Data sets and versions that are made.
 
 use crate::datastore::RECORD;
-use crate::documents::{Document, XML_KEY, documents, export_xml};
+use crate::documents::{Document, documents};
 use crate::{Dataset, Datastore, DatastoreError, NewDataset, new_dataset_id};
 
 /// Largest document of a version that is carried on, bytes.
@@ -21,10 +21,8 @@ impl Datastore {
         let _change = self.change().await?;
         let id = new_dataset_id()?;
         let dataset = new.named(id.clone());
-        let mut all: Vec<Document> = documents(&dataset)?;
-        all.push((XML_KEY.to_owned(), export_xml(&dataset)));
         let in_version = |(key, bytes)| (format!("0/{key}"), bytes);
-        let mut all: Vec<Document> = all.into_iter().map(in_version).collect();
+        let mut all: Vec<Document> = documents(&dataset)?.into_iter().map(in_version).collect();
         all.push((RECORD.to_owned(), record(&dataset)?));
         self.put_folder(&id, all).await?;
         self.make_known(&id).await?;
@@ -43,7 +41,6 @@ impl Datastore {
             DatastoreError::Unacceptable("there is no number behind the highest".to_owned())
         })?;
         let mut all = documents(&known.dataset)?;
-        all.push((XML_KEY.to_owned(), export_xml(&known.dataset)));
         // What others have added to a document of the latest version is carried on.
         for (key, bytes) in &mut all {
             let there = format!("{id}/{latest}/{key}");

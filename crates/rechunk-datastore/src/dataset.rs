@@ -1,11 +1,16 @@
 //! A data set as it is recorded, and as clients see it.
 
-use rechunk_grid::DataType;
+use rechunk_format::ElementOrder;
+use rechunk_grid::{ArraySpec, DataType, FillValue};
 use rechunk_n5::{AxisOrder, Compression, N5Layout, N5Metadata, N5Type, parse_compression};
+use rechunk_zarr::{
+    ArrayMetadata, KeyEncoding, KeyStyle, TargetOptions, Verbatim, ZarrLayout, ZarrVersion,
+    parse_codec_choice, target_metadata,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::{DatastoreError, Level};
+use crate::{DatastoreError, Level, Storage};
 
 /// A distance between neighbours, and its unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,6 +51,9 @@ pub struct Dataset {
     pub angle_resolution: Option<Measure>,
     /// Compression of blocks, as N5 spells it.
     pub compression: String,
+    /// Format that blocks are stored in.
+    #[serde(default)]
+    pub storage: Storage,
     /// Its resolutions.
     pub resolution_levels: Vec<Level>,
     /// A name for people.
@@ -82,8 +90,8 @@ impl Dataset {
         }
     }
 
-    /// The layout of the blocks of a level, with axes as they are in N5.
-    pub fn layout(&self, level: &Level) -> Result<N5Layout, DatastoreError> {
+    /// The layout of the blocks of a level in N5, with axes as they are there.
+    pub(crate) fn n5_layout(&self, level: &Level) -> Result<N5Layout, DatastoreError> {
         let metadata = N5Metadata {
             dimensions: level.dimensions(self.dimensions).to_vec(),
             block_size: level.block_dimensions.to_vec(),
@@ -93,6 +101,61 @@ impl Dataset {
             attributes: Map::new(),
         };
         Ok(N5Layout::new(metadata, AxisOrder::Kept)?)
+    }
+
+    /// Shape of the array of a level in Zarr: t, c, z, y, x.
+    pub(crate) fn array_shape(&self, level: &Level) -> Vec<u64> {
+        let [x, y, z] = level.dimensions(self.dimensions);
+        let times = u64::try_from(self.timepoint_ids.len()).unwrap_or(u64::MAX);
+        vec![times, self.channels, z, y, x]
+    }
+
+    /// The layout of the blocks of a level in Zarr: chunks of one timepoint and channel.
+    pub(crate) fn zarr_layout(&self, level: &Level) -> Result<ZarrLayout, DatastoreError> {
+        let chunk = |[x, y, z]: [u64; 3]| vec![1, 1, z, y, x];
+        let (data_type, shape) = (self.data_type()?, self.array_shape(level));
+        let names = ["t", "c", "z", "y", "x"].map(|name| Some(name.to_owned()));
+        let plain = ArrayMetadata {
+            order: ElementOrder::c_little(shape.len()),
+            spec: ArraySpec {
+                shape,
+                data_type,
+                chunk_shape: chunk(level.block_dimensions),
+                edges: None,
+                fill_value: Some(FillValue::zero(data_type.item_bytes())),
+                dimension_names: Some(names.into()),
+            },
+            version: ZarrVersion::V3,
+            codecs: Vec::new(),
+            sharding: None,
+            key_encoding: KeyEncoding { style: KeyStyle::Default, separator: '/' },
+            attributes: Map::new(),
+            verbatim: Verbatim::default(),
+        };
+        let options = TargetOptions {
+            version: ZarrVersion::V3,
+            chunk_shape: plain.spec.chunk_shape.clone(),
+            shard_shape: level.shard_dimensions.map(chunk),
+            codec: Some(parse_codec_choice(self.zarr_codec()?)?),
+        };
+        let (metadata, _) = target_metadata(&plain, &options)?;
+        Ok(ZarrLayout::new(metadata)?)
+    }
+
+    /// The compression of blocks, as this project spells codecs of Zarr.
+    fn zarr_codec(&self) -> Result<&'static str, DatastoreError> {
+        Ok(match self.compression.as_str() {
+            "raw" => "none",
+            "gzip" => "gzip",
+            "zstd" => "zstd",
+            "blosc" => "blosc",
+            other => {
+                let reason = format!(
+                    "{other:?} is no codec of Zarr 3 that readers have: raw, gzip, zstd, blosc"
+                );
+                return Err(DatastoreError::Field { field: "compression".to_owned(), reason });
+            }
+        })
     }
 
     /// The number of a level by its factors.
@@ -106,7 +169,12 @@ impl Dataset {
 
     /// The number of a setup in BigDataViewer: a channel at an angle.
     pub fn setup(&self, channel: u64, angle: u64) -> u64 {
-        channel.saturating_mul(self.angles).saturating_add(angle)
+        Self::setup_of(channel, angle, self.angles)
+    }
+
+    /// [`Dataset::setup`] of a data set of so many angles.
+    pub(crate) fn setup_of(channel: u64, angle: u64, angles: u64) -> u64 {
+        channel.saturating_mul(angles).saturating_add(angle)
     }
 
     /// Refuses timepoints, channels and angles that the data set does not have.
@@ -129,6 +197,11 @@ impl Dataset {
     /// The description that clients get, of a data set with these versions. It has no further key:
     /// clients refuse those that they do not know.
     pub fn to_json(&self, versions: &[u64]) -> Value {
+        let level = |level: &Level| {
+            let Level { resolutions, block_dimensions, .. } = level;
+            json!({"resolutions": resolutions, "blockDimensions": block_dimensions})
+        };
+        let levels: Vec<Value> = self.resolution_levels.iter().map(level).collect();
         json!({
             "uuid": self.uuid,
             "voxelType": self.voxel_type,
@@ -143,7 +216,7 @@ impl Dataset {
             "channelResolution": self.channel_resolution,
             "angleResolution": self.angle_resolution,
             "compression": self.compression,
-            "resolutionLevels": self.resolution_levels,
+            "resolutionLevels": levels,
             "versions": versions,
             "label": self.label,
             "viewRegistrations": null,

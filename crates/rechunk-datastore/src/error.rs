@@ -1,3 +1,4 @@
+use rechunk_array::ArrayError;
 use rechunk_format::FormatError;
 use rechunk_image::ImageError;
 use rechunk_kernel::KernelError;
@@ -43,6 +44,9 @@ pub enum DatastoreError {
         /// The fault.
         reason: String,
     },
+    /// A chunk or shard cannot be read or written.
+    #[error(transparent)]
+    Array(#[from] ArrayError),
     /// The store has failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -7,9 +7,9 @@ use rechunk_n5::{ATTRIBUTES_KEY, N5Metadata, parse_dataset};
 
 use crate::created::record;
 use crate::datastore::RECORD;
-use crate::documents::{XML_KEY, array_path, container_key};
+use crate::documents::n5::{XML_KEY, array_path, container_key};
 use crate::new_dataset::{check, clean_label};
-use crate::{Dataset, Datastore, DatastoreError, Level, check_dataset_id};
+use crate::{Dataset, Datastore, DatastoreError, Level, Storage, check_dataset_id};
 
 /// Largest document that is read, bytes.
 const DOCUMENT_BYTES_MAX: u64 = 256 << 20;
@@ -86,6 +86,7 @@ impl Datastore {
             channel_resolution: None,
             angle_resolution: None,
             compression: finest.compression.name().to_owned(),
+            storage: Storage::N5,
             resolution_levels: levels,
             label: self.label(id).await?,
         })
@@ -118,7 +119,7 @@ fn level(metadata: &N5Metadata) -> Result<Level, DatastoreError> {
     let factors = metadata.attributes.get("downsamplingFactors");
     let factors = factors.and_then(|factors| serde_json::from_value(factors.clone()).ok());
     let resolutions = factors.ok_or_else(|| odd("no downsamplingFactors"))?;
-    Ok(Level { resolutions, block_dimensions })
+    Ok(Level { resolutions, block_dimensions, shard_dimensions: None })
 }
 
 /// Counts of channels and angles; setups are channels where they are not both.

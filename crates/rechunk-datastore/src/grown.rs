@@ -3,7 +3,7 @@
 use crate::changes::write_documents;
 use crate::created::record;
 use crate::datastore::RECORD;
-use crate::documents::{XML_KEY, export_xml, setup_documents};
+use crate::documents::{added_documents, changed_documents};
 use crate::new_dataset::check;
 use crate::{Dataset, Datastore, DatastoreError};
 
@@ -18,18 +18,19 @@ impl Datastore {
         let old = &known.dataset;
         let grown = Dataset { channels: old.channels.saturating_add(count), ..old.clone() };
         check(&grown)?;
-        let setups = old.setup(old.channels, 0)..grown.setup(grown.channels, 0);
         for version in &known.versions {
             let place = self.root.child(&format!("{id}/{version}"))?;
-            write_documents(&place, setup_documents(&grown, setups.clone())?).await?;
+            write_documents(&place, added_documents(&grown, old.channels)?).await?;
         }
         self.root.sync().await?;
+        for version in &known.versions {
+            for (key, bytes) in changed_documents(&grown)? {
+                self.root.put_durable(&format!("{id}/{version}/{key}"), bytes).await?;
+            }
+        }
+        // Until here channels that nobody knows of have no blocks.
         self.root.put_durable(&format!("{id}/{RECORD}"), record(&grown)?).await?;
         self.forget(id);
-        for version in &known.versions {
-            let key = format!("{id}/{version}/{XML_KEY}");
-            self.root.put_durable(&key, export_xml(&grown)).await?;
-        }
         Ok(())
     }
 }

@@ -25,12 +25,14 @@ impl<'a> JsonField<'a> {
 
     /// A field of this object, which has to be there.
     pub(crate) fn child(&self, name: &str) -> Result<JsonField<'a>, DatastoreError> {
-        let path = format!("{}.{name}", self.path);
+        self.optional(name)?.ok_or_else(|| missing(&format!("{}.{name}", self.path)))
+    }
+
+    /// A field of this object; `None` if it is missing or null.
+    pub(crate) fn optional(&self, name: &str) -> Result<Option<JsonField<'a>>, DatastoreError> {
         let Value::Object(map) = self.value else { return Err(self.wrong("is no object")) };
-        match map.get(name) {
-            None | Some(Value::Null) => Err(missing(&path)),
-            Some(value) => Ok(JsonField { path, value }),
-        }
+        let value = map.get(name).filter(|value| !value.is_null());
+        Ok(value.map(|value| JsonField { path: format!("{}.{name}", self.path), value }))
     }
 
     /// An error about this field.

@@ -8,6 +8,9 @@ pub struct Level {
     pub resolutions: [u64; 3],
     /// Elements of a full block along each axis.
     pub block_dimensions: [u64; 3],
+    /// Elements of a shard along each axis; `None`: each block is an object of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard_dimensions: Option<[u64; 3]>,
 }
 
 impl Level {
@@ -15,5 +18,12 @@ impl Level {
     /// cells, at least one.
     pub fn dimensions(&self, dimensions: [u64; 3]) -> [u64; 3] {
         std::array::from_fn(|axis| (dimensions[axis] / self.resolutions[axis].max(1)).max(1))
+    }
+
+    /// Blocks of an object along each axis: more than one where blocks lie in shards.
+    pub(crate) fn object_blocks(&self) -> [u64; 3] {
+        let full = self.block_dimensions;
+        let object = self.shard_dimensions.unwrap_or(full);
+        std::array::from_fn(|axis| object[axis].div_ceil(full[axis].max(1)).max(1))
     }
 }

@@ -10,6 +10,8 @@
 mod begun;
 mod block_address;
 mod block_locks;
+mod blocks;
+mod boxes;
 mod changes;
 mod created;
 mod dataset;
@@ -25,6 +27,7 @@ mod level;
 mod new_dataset;
 mod open_level;
 mod rebuild;
+mod storage;
 mod version;
 mod wire;
 
@@ -37,5 +40,6 @@ pub use level::Level;
 pub use new_dataset::NewDataset;
 pub use open_level::{OpenLevel, StoredBlock};
 pub use rebuild::Builder;
+pub use storage::Storage;
 pub use version::{AccessMode, VersionWanted};
 pub use wire::{ABSENT, BlockReader, WireBlock, written};

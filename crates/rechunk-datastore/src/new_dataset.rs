@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::dataset::{Dataset, Measure};
 use crate::json_field::JsonField;
-use crate::{DatastoreError, Level};
+use crate::{DatastoreError, Level, Storage};
 
 /// Most elements along an axis: Java's `long`.
 const EXTENT_MAX: u64 = i64::MAX.unsigned_abs();
@@ -55,6 +55,7 @@ impl NewDataset {
             channel_resolution: measure(map, "channelResolution")?,
             angle_resolution: measure(map, "angleResolution")?,
             compression: compression(map)?,
+            storage: storage(map)?,
             resolution_levels: levels(map)?,
             label: text(map, "label")?.map(|label| clean_label(&label)),
         };
@@ -87,9 +88,7 @@ pub(crate) fn check(dataset: &Dataset) -> Result<(), DatastoreError> {
             let reason = format!("a block has {bytes} bytes, at most {BLOCK_BYTES_MAX} are taken");
             return wrong(&format!("{field}.blockDimensions"), reason);
         }
-        if let Err(error) = dataset.layout(level) {
-            return wrong(&field, error.to_string());
-        }
+        check_stored(dataset, level, &field)?;
     }
     let counts = [
         u64::try_from(dataset.timepoint_ids.len()).unwrap_or(u64::MAX),
@@ -103,6 +102,34 @@ pub(crate) fn check(dataset: &Dataset) -> Result<(), DatastoreError> {
         return wrong("channels", format!("{reason} are {arrays} arrays, more than {ARRAYS_MAX}"));
     }
     Ok(())
+}
+
+/// Checks that blocks of a level can be stored.
+fn check_stored(dataset: &Dataset, level: &Level, field: &str) -> Result<(), DatastoreError> {
+    let wrong = |field: String, reason: String| Err(DatastoreError::Field { field, reason });
+    let made = match dataset.storage {
+        Storage::N5 if level.shard_dimensions.is_some() => {
+            let reason = "N5 has no shards: say \"storage\": \"zarr3\"".to_owned();
+            return wrong(format!("{field}.shardDimensions"), reason);
+        }
+        Storage::N5 => dataset.n5_layout(level).map(drop),
+        Storage::Zarr3 => dataset.zarr_layout(level).map(drop),
+    };
+    match made {
+        Err(error @ DatastoreError::Field { .. }) => Err(error),
+        Err(error) => wrong(field.to_owned(), error.to_string()),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// The format of blocks; N5 where nothing is said.
+fn storage(map: &Map<String, Value>) -> Result<Storage, DatastoreError> {
+    let Some(field) = JsonField::of(map, "storage") else { return Ok(Storage::default()) };
+    let name = field.text()?;
+    Storage::from_name(name).ok_or_else(|| {
+        let known = Storage::ALL.map(Storage::name).join(", ");
+        field.wrong(format!("{name:?} is not known: {known}"))
+    })
 }
 
 fn timepoint_ids(map: &Map<String, Value>) -> Result<Vec<u64>, DatastoreError> {
@@ -161,6 +188,10 @@ fn levels(map: &Map<String, Value>) -> Result<Vec<Level>, DatastoreError> {
         Ok(Level {
             resolutions: item.child("resolutions")?.array(|factor| factor.integer(1, most))?,
             block_dimensions: item.child("blockDimensions")?.array(|size| size.integer(1, most))?,
+            shard_dimensions: item
+                .optional("shardDimensions")?
+                .map(|field| field.array(|size| size.integer(1, most)))
+                .transpose()?,
         })
     };
     items.iter().map(level).collect()

@@ -5,13 +5,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
-use rechunk_format::{FormatError, Layout};
-use rechunk_n5::N5Layout;
 use rechunk_store::Store;
 
 use crate::block_locks::BlockLocks;
-use crate::documents::array_path;
-use crate::rebuild::Box3;
+use crate::blocks::{Blocks, Changes, Elements};
+use crate::boxes::{Box3, positions};
 use crate::{
     ABSENT, BlockAddress, Datastore, DatastoreError, Known, Level, VersionWanted, WireBlock,
     written,
@@ -22,7 +20,14 @@ const WRITES_AT_ONCE: usize = 4;
 
 /// A block, encoded as it will be stored.
 #[derive(Debug)]
-pub struct StoredBlock(Vec<u8>);
+pub struct StoredBlock(Bytes);
+
+impl StoredBlock {
+    /// Its bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.len()
+    }
+}
 
 /// A level of a version of a data set.
 #[derive(Debug, Clone)]
@@ -30,7 +35,8 @@ pub struct OpenLevel {
     root: Store,
     known: Arc<Known>,
     number: usize,
-    layout: Arc<N5Layout>,
+    item_bytes: u64,
+    blocks: Arc<Blocks>,
     /// The versions that a block is looked for in, one after the other.
     versions: Vec<u64>,
     is_mixed: bool,
@@ -64,7 +70,8 @@ impl Datastore {
         let number = known.dataset.level_at(factors)?;
         Ok(OpenLevel {
             root: self.root.clone(),
-            layout: Arc::new(known.dataset.layout(&known.dataset.resolution_levels[number])?),
+            blocks: Arc::new(Blocks::new(&known.dataset, number)?),
+            item_bytes: known.dataset.data_type()?.item_bytes(),
             known,
             number,
             versions,
@@ -102,13 +109,13 @@ impl OpenLevel {
 
     /// Bytes of an element.
     pub fn item_bytes(&self) -> u64 {
-        self.layout.spec().item_bytes()
+        self.item_bytes
     }
 
     /// Most bytes of a block on the wire.
     pub fn wire_bytes_max(&self) -> u64 {
         let sizes = self.level().block_dimensions.iter();
-        sizes.fold(self.item_bytes(), |bytes, size| bytes.saturating_mul(*size)).saturating_add(12)
+        sizes.fold(self.item_bytes, |bytes, size| bytes.saturating_mul(*size)).saturating_add(12)
     }
 
     /// Refuses blocks of a timepoint, channel or angle that the data set does not have.
@@ -168,18 +175,44 @@ impl OpenLevel {
         self.number
     }
 
-    /// Waits until nobody else makes this block of others.
-    pub(crate) async fn maker(&self, address: &BlockAddress) -> tokio::sync::MutexGuard<'_, ()> {
-        let version = self.version().unwrap_or_default();
-        self.makers.of(&self.key(version, address)).lock().await
+    /// The object that a block is in, by its position.
+    pub(crate) fn object_of(&self, address: &BlockAddress) -> [u64; 3] {
+        let each = self.level().object_blocks();
+        std::array::from_fn(|axis| address.position[axis] / each[axis])
     }
 
-    fn key(&self, version: u64, address: &BlockAddress) -> String {
-        let dataset = &self.known.dataset;
-        let setup = dataset.setup(address.channel, address.angle);
-        let array = array_path(setup, address.time, self.number);
-        let [x, y, z] = address.position;
-        format!("{}/{version}/{array}/{x}/{y}/{z}", dataset.uuid)
+    /// Objects of blocks along each axis.
+    pub(crate) fn object_counts(&self) -> [u64; 3] {
+        let (blocks, each) = (self.block_counts(), self.level().object_blocks());
+        std::array::from_fn(|axis| blocks[axis].div_ceil(each[axis]))
+    }
+
+    /// Positions of the blocks of an object that lie in the level.
+    pub(crate) fn blocks_of_object(&self, object: [u64; 3]) -> impl Iterator<Item = [u64; 3]> {
+        let (blocks, each) = (self.block_counts(), self.level().object_blocks());
+        let first: [u64; 3] = std::array::from_fn(|axis| object[axis] * each[axis]);
+        let counts = std::array::from_fn(|axis| each[axis].min(blocks[axis] - first[axis]));
+        positions(counts).map(move |at| std::array::from_fn(|axis| first[axis] + at[axis]))
+    }
+
+    /// Waits until nobody else makes blocks of the object of this one of others.
+    pub(crate) async fn maker(
+        &self,
+        address: &BlockAddress,
+    ) -> Result<tokio::sync::MutexGuard<'_, ()>, DatastoreError> {
+        let key = self.key(self.written_version()?, address)?;
+        Ok(self.makers.of(&key).lock().await)
+    }
+
+    /// The key of the object that a block is in.
+    fn key(&self, version: u64, address: &BlockAddress) -> Result<String, DatastoreError> {
+        let key = self.blocks.object_key(address)?;
+        Ok(format!("{}/{version}/{key}", self.known.dataset.uuid))
+    }
+
+    /// The folder of a version.
+    fn folder(&self, version: u64) -> Result<Store, DatastoreError> {
+        Ok(self.root.child(&format!("{}/{version}", self.known.dataset.uuid))?)
     }
 
     /// The bytes of a block on the wire: [`ABSENT`] if it is not there.
@@ -190,43 +223,23 @@ impl OpenLevel {
         })
     }
 
-    /// Sizes and elements of a block, big-endian, x fastest; `None` if it is not there.
+    /// Sizes and elements of a block; `None` if it is not there.
     pub(crate) async fn read_elements(
         &self,
         address: &BlockAddress,
-    ) -> Result<Option<([u32; 3], Vec<u8>)>, DatastoreError> {
-        let limit_bytes = self.layout.codec_cost().encoded_bytes_max;
+    ) -> Result<Option<Elements>, DatastoreError> {
         for version in &self.versions {
-            let key = self.key(*version, address);
-            let Some(encoded) = self.root.get(&key, limit_bytes).await? else { continue };
-            let layout = Arc::clone(&self.layout);
-            let decoded =
-                tokio::task::spawn_blocking(move || layout.decode_stored(&encoded)).await?;
-            let damaged = |error: FormatError| DatastoreError::Damaged {
-                place: key.clone(),
-                reason: error.to_string(),
-            };
-            let (sizes, elements) = decoded.map_err(damaged)?;
-            let sizes = <[u32; 3]>::try_from(sizes).map_err(|_| DatastoreError::Damaged {
-                place: key.clone(),
-                reason: "it has not three axes".to_owned(),
-            })?;
-            return Ok(Some((sizes, elements)));
+            let found = self.blocks.read(&self.folder(*version)?, address).await?;
+            if found.is_some() {
+                return Ok(found);
+            }
         }
         Ok(None)
     }
 
-    /// Removes a block. None there is fine.
-    pub(crate) async fn remove(&self, address: &BlockAddress) -> Result<(), DatastoreError> {
-        let Some(version) = self.version() else { return Ok(()) };
-        let key = self.key(version, address);
-        let _writer = self.locks.of(&key).lock().await;
-        Ok(self.root.delete(&key).await?)
-    }
-
     /// Encodes a block. Takes its time: not on a thread of the runtime.
     pub fn encode(&self, block: &WireBlock) -> Result<StoredBlock, DatastoreError> {
-        Ok(StoredBlock(self.layout.encode_stored(&block.sizes, &block.elements)?))
+        self.blocks.encode(block).map(StoredBlock)
     }
 
     /// Stores blocks, each whole or not at all, and durable when this returns. Of a block that is
@@ -235,16 +248,28 @@ impl OpenLevel {
         &self,
         blocks: Vec<(BlockAddress, StoredBlock)>,
     ) -> Result<(), DatastoreError> {
-        let Some(version) = self.version() else {
+        if self.is_mixed {
             return Err(DatastoreError::Unacceptable("`mixedLatest` is only read".to_owned()));
-        };
-        let last: BTreeMap<BlockAddress, StoredBlock> = blocks.into_iter().collect();
-        let writes = last.into_iter().map(|(address, block)| async move {
-            let key = self.key(version, &address);
+        }
+        self.change(blocks.into_iter().map(|(address, block)| (address, Some(block)))).await
+    }
+
+    /// Stores blocks as [`OpenLevel::write`] does, and removes others. None there is fine.
+    pub(crate) async fn change(
+        &self,
+        blocks: impl IntoIterator<Item = (BlockAddress, Option<StoredBlock>)>,
+    ) -> Result<(), DatastoreError> {
+        let version = self.written_version()?;
+        let mut objects: BTreeMap<String, Changes> = BTreeMap::new();
+        for (address, block) in blocks {
+            let changes = objects.entry(self.key(version, &address)?).or_default();
+            changes.insert(address, block.map(|StoredBlock(bytes)| bytes));
+        }
+        let folder = &self.folder(version)?;
+        let writes = objects.into_iter().map(|(key, changes)| async move {
             let _writer = self.locks.of(&key).lock().await;
-            self.root.put_durable(&key, block.0).await
+            self.blocks.change(folder, changes).await
         });
-        stream::iter(writes).buffer_unordered(WRITES_AT_ONCE).try_collect::<()>().await?;
-        Ok(())
+        stream::iter(writes).buffer_unordered(WRITES_AT_ONCE).try_collect::<()>().await
     }
 }

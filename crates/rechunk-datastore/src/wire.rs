@@ -131,7 +131,8 @@ mod tests {
 
     use super::*;
 
-    const LEVEL: Level = Level { resolutions: [1; 3], block_dimensions: [8, 4, 2] };
+    const LEVEL: Level =
+        Level { resolutions: [1; 3], block_dimensions: [8, 4, 2], shard_dimensions: None };
 
     fn refused(count: usize, bytes: &[u8]) -> String {
         let mut reader = BlockReader::new(count, &LEVEL, 2);

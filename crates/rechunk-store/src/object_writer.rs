@@ -7,6 +7,7 @@ use bytes::Bytes;
 
 use crate::length::wide;
 use crate::local::staged_file::StagedFile;
+use crate::local::tree;
 use crate::upload_log::UploadLog;
 use crate::{Store, StoreError};
 
@@ -75,6 +76,17 @@ impl ObjectWriter {
     /// from offset 0 on. Durable after [`Store::sync`].
     /// Called once, after all parts have been written.
     pub async fn finish(&self, bytes: u64) -> Result<(), StoreError> {
+        self.finished(bytes, self.store.puts_sync(), false).await
+    }
+
+    /// [`ObjectWriter::finish`] of an object that is not there by halves even after a power cut,
+    /// and is durable when this returns (see `Stores::without_fsync`).
+    pub async fn finish_durable(&self, bytes: u64) -> Result<(), StoreError> {
+        self.finished(bytes, self.store.fsyncs(), self.store.fsyncs()).await
+    }
+
+    /// `syncs`: its bytes before it has its name. `names`: the name before this returns.
+    async fn finished(&self, bytes: u64, syncs: bool, names: bool) -> Result<(), StoreError> {
         let Self { store, key, parts } = self;
         match parts {
             Parts::Log(log) => log.finish(bytes).await,
@@ -94,8 +106,13 @@ impl ObjectWriter {
             }
             Parts::File(staged) => {
                 store.meter().count_put(store.role());
-                let (staged, syncs) = (Arc::clone(staged), store.puts_sync());
-                let finish = move || staged.finish(bytes, syncs);
+                let staged = Arc::clone(staged);
+                let (path, root) = (store.file_path(key, "be written to")?, store.local_root());
+                let root = root.filter(|_| names).map(ToOwned::to_owned);
+                let finish = move || {
+                    staged.finish(bytes, syncs)?;
+                    root.map_or(Ok(()), |root| tree::sync_names(&path, &root))
+                };
                 store.blocking(key, "write", finish).await?;
                 store.meter().count_written(store.role(), bytes);
                 Ok(())

@@ -54,21 +54,19 @@ impl Convention {
             return Ok(vec![Self::FlatN5(Arc::clone(own))]);
         }
         let ones = vec![1; rank];
+        // Keys of the array as it was opened: the first chunk of a region is anywhere in the grid.
         let mut by_key = BTreeMap::new();
         for style in [KeyStyle::V2, KeyStyle::Default] {
             for separator in ['.', '/'] {
                 let encoding = KeyEncoding { style, separator };
-                let key = encoding.chunk_key(&ones);
+                let Some(array) = open.with_key_encoding(encoding)? else { continue };
+                let key = array.array.layout().object_key(&ones);
                 if key != own.object_key(&ones) {
-                    by_key.entry(key).or_insert(encoding);
+                    by_key.entry(key).or_insert_with(|| Self::Zarr(encoding, Box::new(array)));
                 }
             }
         }
-        let with = |encoding| {
-            let array = open.with_key_encoding(encoding)?;
-            Ok(array.map(|array| Self::Zarr(encoding, Box::new(array))))
-        };
-        by_key.into_values().filter_map(|encoding| with(encoding).transpose()).collect()
+        Ok(by_key.into_values().collect())
     }
 
     fn key(&self, index: &[u64]) -> String {

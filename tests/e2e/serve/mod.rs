@@ -3,6 +3,7 @@
 mod builder;
 mod rebuild;
 mod serving;
+mod zarr3;
 
 use std::io::{Read, Write};
 use std::time::Duration;

@@ -7,7 +7,7 @@ use crate::harness::{Folder, rechunk, tree};
 
 /// Elements along x, y, z: whole in no level.
 pub(super) const DIMENSIONS: [u64; 3] = [71, 53, 19];
-const BLOCK: [u64; 3] = [16, 16, 8];
+pub(super) const BLOCK: [u64; 3] = [16, 16, 8];
 
 fn levels(factors: &[[u64; 3]]) -> Value {
     let level = |factors| json!({"resolutions": factors, "blockDimensions": BLOCK});

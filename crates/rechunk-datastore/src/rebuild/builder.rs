@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::coarse::{self, Stale};
-use super::grid::{Box3, positions};
 use super::tree::Tree;
+use crate::boxes::{Box3, positions};
 use crate::dataset_id::random_uuid;
 use crate::datastore::DIRTY;
 use crate::open_level::{OpenLevel, StoredBlock};
@@ -122,17 +122,21 @@ impl Builder {
     /// Makes the elements of all levels anew that are made of these blocks.
     async fn follow(&self, blocks: &[BlockAddress]) -> Result<(), DatastoreError> {
         for level in &self.coarse {
-            let mut stale: BTreeMap<BlockAddress, Box3> = BTreeMap::new();
+            let mut objects: BTreeMap<_, BTreeMap<BlockAddress, Box3>> = BTreeMap::new();
             for block in blocks {
                 let cells = self.cells(level, block);
                 for address in blocks_of(level, block, cells) {
                     let cells = cells.intersect(level.box_of(&address));
-                    let known = stale.entry(address).or_insert(cells);
+                    let object =
+                        (block.time, block.channel, block.angle, level.object_of(&address));
+                    let known = objects.entry(object).or_default().entry(address).or_insert(cells);
                     *known = known.around(cells);
                 }
             }
-            let stale = stale.into_iter().map(|(address, cells)| Stale { address, cells });
-            coarse::make_all(&self.finest, level, &self.tree, stale).await?;
+            let stale = |(address, cells)| Stale { address, cells };
+            let objects =
+                objects.into_values().map(|blocks| blocks.into_iter().map(stale).collect());
+            coarse::make_all(&self.finest, level, &self.tree, objects).await?;
         }
         Ok(())
     }

@@ -4,15 +4,17 @@ use futures::{StreamExt, TryStreamExt, stream};
 
 use super::cells::reduced;
 use super::finest;
-use super::grid::{Box3, positions};
 use super::tree::Tree;
-use crate::open_level::OpenLevel;
+use crate::boxes::{Box3, copy, positions};
+use crate::open_level::{OpenLevel, StoredBlock};
 use crate::{BlockAddress, DatastoreError, WireBlock};
 
-/// Blocks of a level that are made at once.
-const BLOCKS_AT_ONCE: usize = 2;
+/// Objects of a level whose blocks are made at once.
+const OBJECTS_AT_ONCE: usize = 2;
 /// Most bytes of the finest level that are held for a block at once.
 const BOX_BYTES_MAX: u64 = 32 << 20;
+/// Bytes of blocks of an object that are kept to be stored together.
+const KEPT_BYTES: usize = 32 << 20;
 
 /// A block of a level, and its elements that are made anew.
 #[derive(Debug, Clone, Copy)]
@@ -22,27 +24,47 @@ pub(super) struct Stale {
     pub cells: Box3,
 }
 
-/// Makes blocks of a level anew, some at once.
+/// Makes blocks of a level anew, some at once. They come in groups of those of one object.
 pub(super) async fn make_all(
     finest: &OpenLevel,
     coarse: &OpenLevel,
     tree: &Tree,
-    blocks: impl IntoIterator<Item = Stale>,
+    objects: impl IntoIterator<Item = Vec<Stale>>,
 ) -> Result<(), DatastoreError> {
-    let makes = blocks.into_iter().map(|block| make(finest, coarse, tree, block));
-    stream::iter(makes).buffer_unordered(BLOCKS_AT_ONCE).try_collect().await
+    let makes = objects.into_iter().map(|blocks| make_object(finest, coarse, tree, blocks));
+    stream::iter(makes).buffer_unordered(OBJECTS_AT_ONCE).try_collect().await
 }
 
-/// Makes a block of a level anew, or removes it where nothing is stored below it. If it is stored
-/// then elements that are not stale stay; else all of it is made.
+async fn make_object(
+    finest: &OpenLevel,
+    coarse: &OpenLevel,
+    tree: &Tree,
+    blocks: Vec<Stale>,
+) -> Result<(), DatastoreError> {
+    let Some(first) = blocks.first() else { return Ok(()) };
+    // Whoever makes it later sees what was stored before.
+    let _maker = coarse.maker(&first.address).await?;
+    let (mut made, mut bytes) = (Vec::new(), 0);
+    for stale in blocks {
+        let block = make(finest, coarse, tree, stale).await?;
+        bytes += block.as_ref().map_or(0, StoredBlock::bytes);
+        made.push((stale.address, block));
+        if bytes > KEPT_BYTES {
+            bytes = 0;
+            coarse.change(made.drain(..)).await?;
+        }
+    }
+    coarse.change(made).await
+}
+
+/// A block of a level, made anew; `None` where nothing is stored below it. If it is stored then
+/// elements that are not stale stay; else all of it is made.
 async fn make(
     finest: &OpenLevel,
     coarse: &OpenLevel,
     tree: &Tree,
     Stale { address, cells }: Stale,
-) -> Result<(), DatastoreError> {
-    // Whoever makes it later sees what was stored before.
-    let _maker = coarse.maker(&address).await;
+) -> Result<Option<StoredBlock>, DatastoreError> {
     let own = coarse.box_of(&address);
     let item_bytes = coarse.item_bytes();
     let mut wanted = cells.intersect(own);
@@ -53,7 +75,7 @@ async fn make(
             Some((sizes, elements)) => {
                 let stored = Box3 { start: own.start, size: sizes.map(u64::from) };
                 let block = block.insert(own.zeros(item_bytes));
-                finest::copy(&elements, stored, block, own, item_bytes)?;
+                copy(&elements, stored, block, own, item_bytes)?;
             }
         }
     }
@@ -69,18 +91,13 @@ async fn make(
             None => part.zeros(item_bytes),
         };
         let block = block.get_or_insert_with(|| own.zeros(item_bytes));
-        finest::copy(&made, part, block, own, item_bytes)?;
+        copy(&made, part, block, own, item_bytes)?;
     }
-    match block {
-        None => coarse.remove(&address).await,
-        Some(elements) => {
-            let sizes = own.size.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
-            let block = WireBlock { sizes, elements: elements.into() };
-            let level = coarse.clone();
-            let stored = tokio::task::spawn_blocking(move || level.encode(&block)).await??;
-            coarse.write(vec![(address, stored)]).await
-        }
-    }
+    let Some(elements) = block else { return Ok(None) };
+    let sizes = own.size.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
+    let block = WireBlock { sizes, elements: elements.into() };
+    let level = coarse.clone();
+    tokio::task::spawn_blocking(move || level.encode(&block)).await?.map(Some)
 }
 
 /// The box of the finest level below one of a level.

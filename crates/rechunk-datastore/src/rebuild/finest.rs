@@ -1,10 +1,8 @@
 //! Boxes of elements of the finest level.
 
-use rechunk_kernel::{copy_region, narrow};
-
-use super::grid::{Box3, positions};
 use crate::DatastoreError;
 use crate::View;
+use crate::boxes::{Box3, copy, positions};
 use crate::open_level::OpenLevel;
 
 /// The elements of a box, big-endian, x fastest; zeros where nothing is stored. `None` if no block
@@ -31,36 +29,4 @@ pub(super) async fn read(
         copy(&block, source, target, wanted, level.item_bytes())?;
     }
     Ok(elements)
-}
-
-/// Copies the elements that two boxes share.
-pub(super) fn copy(
-    from: &[u8],
-    source: Box3,
-    to: &mut [u8],
-    target: Box3,
-    item_bytes: u64,
-) -> Result<(), DatastoreError> {
-    let Box3 { start: low, size: shape } = source.intersect(target);
-    if shape.contains(&0) {
-        return Ok(());
-    }
-    let strides =
-        |of: Box3| [item_bytes, of.size[0] * item_bytes, of.size[0] * of.size[1] * item_bytes];
-    let offset = |of: Box3| {
-        let axes = low.iter().zip(of.start).zip(strides(of));
-        axes.map(|((low, start), stride)| (low - start) * stride).sum()
-    };
-    copy_region(
-        narrow(item_bytes),
-        &shape,
-        from,
-        offset(source),
-        &strides(source),
-        to,
-        offset(target),
-        &strides(target),
-        1,
-    )?;
-    Ok(())
 }

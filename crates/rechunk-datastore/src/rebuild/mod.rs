@@ -8,15 +8,14 @@ mod builder;
 mod cells;
 mod coarse;
 mod finest;
-mod grid;
 mod tree;
 
 use std::sync::Arc;
 
+use crate::boxes::positions;
 use crate::{Datastore, DatastoreError, VersionWanted, View};
 pub use builder::Builder;
 use coarse::Stale;
-pub(crate) use grid::Box3;
 use tree::Tree;
 
 impl Datastore {
@@ -38,12 +37,14 @@ impl Datastore {
         for level in tree.coarse() {
             let factors = finest.known().dataset.resolution_levels[level].resolutions;
             let coarse = self.level(id, factors, version).await?;
-            let blocks = grid::positions(coarse.block_counts());
-            let blocks = blocks.map(|position| {
-                let address = view.block(position);
-                Stale { address, cells: coarse.box_of(&address) }
+            let objects = positions(coarse.object_counts()).map(|object| {
+                let blocks = coarse.blocks_of_object(object).map(|position| {
+                    let address = view.block(position);
+                    Stale { address, cells: coarse.box_of(&address) }
+                });
+                blocks.collect()
             });
-            coarse::make_all(&finest, &coarse, &tree, blocks).await?;
+            coarse::make_all(&finest, &coarse, &tree, objects).await?;
         }
         Ok(())
     }

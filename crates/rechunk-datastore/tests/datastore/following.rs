@@ -80,17 +80,25 @@ async fn holds(seed: u64) {
     factors.retain(|factors| *factors != [1; 3]);
     factors.sort_unstable();
     factors.dedup();
+    let storage = dice.below(3);
     let levels: Vec<_> = [[1; 3]]
         .iter()
         .chain(&factors)
         .enumerate()
         .map(|(at, factors)| {
             let block = if at == 0 { block } else { dice.triple(1, 7) };
-            json!({"resolutions": factors, "blockDimensions": block})
+            let mut level = json!({"resolutions": factors, "blockDimensions": block});
+            if storage == 2 {
+                let each = dice.triple(1, 4);
+                let shard: Vec<u64> = (0..3).map(|axis| block[axis] * each[axis]).collect();
+                level["shardDimensions"] = json!(shard);
+            }
+            level
         })
         .collect();
     let description = json!({
         "voxelType": name, "dimensions": dimensions, "compression": "raw", "resolutionLevels": levels,
+        "storage": if storage == 0 { "n5" } else { "zarr3" },
     });
     let id = store.create(NewDataset::from_json(&description).unwrap()).await.unwrap();
     let builder = store.builder(&id, VersionWanted::Latest, &factors).await.unwrap();

@@ -240,6 +240,17 @@ fn sync_file_system(_: &File) -> io::Result<()> {
 /// Whether each put has to be durable by itself, for want of a call that syncs them all.
 pub(crate) const PUTS_SYNC: bool = !cfg!(target_os = "linux");
 
+/// Makes the name of a file durable, and those of the directories that it is in below `root`.
+pub(crate) fn sync_names(path: &Path, root: &Path) -> io::Result<()> {
+    for directory in path.ancestors().skip(1) {
+        sync_directory(directory)?;
+        if directory == root {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// Makes the names in a directory durable, where a directory can be synced.
 pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }

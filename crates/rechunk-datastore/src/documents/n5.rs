@@ -1,5 +1,4 @@
-//! Documents of a version, as BigDataViewer reads them: `export.xml`, and the groups and arrays of
-//! `export.n5`.
+//! Documents as BigDataViewer reads them: `export.xml`, and the groups and arrays of `export.n5`.
 
 use std::ops::Range;
 
@@ -10,6 +9,7 @@ use rechunk_image::{
 use rechunk_n5::{ATTRIBUTES_KEY, N5Version, group_document};
 use serde_json::Map;
 
+use super::Document;
 use crate::{Dataset, DatastoreError};
 
 /// The container of a version.
@@ -19,16 +19,13 @@ pub(crate) const XML_KEY: &str = "export.xml";
 /// Unit where none is said, as BigDataViewer has it.
 const UNIT: &str = "pixel";
 
-/// A document: its key in the folder of a version, and its bytes.
-pub(crate) type Document = (String, Vec<u8>);
-
 /// The key of the container's attributes.
 pub(crate) fn container_key() -> String {
     format!("{CONTAINER}/{ATTRIBUTES_KEY}")
 }
 
 /// The key of the attributes of a setup.
-pub(crate) fn setup_key(setup: u64) -> String {
+fn setup_key(setup: u64) -> String {
     format!("{CONTAINER}/setup{setup}/{ATTRIBUTES_KEY}")
 }
 
@@ -37,16 +34,16 @@ pub(crate) fn array_path(setup: u64, time: u64, level: usize) -> String {
     format!("{CONTAINER}/setup{setup}/timepoint{time}/s{level}")
 }
 
-/// All documents of a version but `export.xml`.
-pub(crate) fn documents(dataset: &Dataset) -> Result<Vec<Document>, DatastoreError> {
+/// All documents of a version.
+pub(super) fn documents(dataset: &Dataset) -> Result<Vec<Document>, DatastoreError> {
     let root = group_document(&Map::new(), Some(N5Version::DEFAULT));
-    let mut all = vec![(container_key(), root)];
+    let mut all = vec![(container_key(), root), export_xml(dataset)];
     all.extend(setup_documents(dataset, 0..dataset.setup(dataset.channels, 0))?);
     Ok(all)
 }
 
 /// Documents of some setups.
-pub(crate) fn setup_documents(
+pub(super) fn setup_documents(
     dataset: &Dataset,
     setups: Range<u64>,
 ) -> Result<Vec<Document>, DatastoreError> {
@@ -56,7 +53,7 @@ pub(crate) fn setup_documents(
     let of_time = group_document(&bdv_timepoint_attributes(voxel_size(dataset)), None);
     let mut of_levels = Vec::new();
     for level in levels {
-        let mut metadata = dataset.layout(level)?.metadata().clone();
+        let mut metadata = dataset.n5_layout(level)?.metadata().clone();
         metadata.attributes = bdv_level_attributes(level.resolutions);
         of_levels.push(metadata.document());
     }
@@ -79,8 +76,8 @@ fn voxel_size(dataset: &Dataset) -> [f64; 3] {
     dataset.voxel_resolution.unwrap_or([1.0; 3])
 }
 
-/// The bytes of `export.xml`.
-pub(crate) fn export_xml(dataset: &Dataset) -> Vec<u8> {
+/// The document that BigDataViewer opens.
+pub(super) fn export_xml(dataset: &Dataset) -> Document {
     let unit = dataset.voxel_unit.clone().unwrap_or_else(|| UNIT.to_owned());
     let mut setups = Vec::new();
     let mut affines = Vec::new();
@@ -102,5 +99,5 @@ pub(crate) fn export_xml(dataset: &Dataset) -> Vec<u8> {
     }
     let views = BdvViews { timepoints: dataset.timepoint_ids.clone(), affines };
     let described = BdvDataset { n5_path: CONTAINER.to_owned(), setups, timepoints: 0 };
-    bdv_xml_of(&described, &views).into_bytes()
+    (XML_KEY.to_owned(), bdv_xml_of(&described, &views).into_bytes())
 }

@@ -1,0 +1,71 @@
+use std::sync::Arc;
+
+use bytes::Bytes;
+use rechunk_format::{FormatError, Layout};
+use rechunk_n5::N5Layout;
+use rechunk_store::Store;
+
+use super::elements::{Changes, Elements};
+use crate::documents::n5::array_path;
+use crate::{BlockAddress, Dataset, DatastoreError, WireBlock};
+
+/// Blocks that are files of N5.
+#[derive(Debug)]
+pub(crate) struct N5Blocks {
+    layout: Arc<N5Layout>,
+    number: usize,
+    angles: u64,
+}
+
+impl N5Blocks {
+    pub(super) fn new(dataset: &Dataset, number: usize) -> Result<Self, DatastoreError> {
+        let layout = Arc::new(dataset.n5_layout(&dataset.resolution_levels[number])?);
+        Ok(Self { layout, number, angles: dataset.angles })
+    }
+
+    pub(super) fn key(&self, address: &BlockAddress) -> String {
+        let setup = Dataset::setup_of(address.channel, address.angle, self.angles);
+        let array = array_path(setup, address.time, self.number);
+        let [x, y, z] = address.position;
+        format!("{array}/{x}/{y}/{z}")
+    }
+
+    pub(super) async fn read(
+        &self,
+        version: &Store,
+        address: &BlockAddress,
+    ) -> Result<Option<Elements>, DatastoreError> {
+        let limit_bytes = self.layout.codec_cost().encoded_bytes_max;
+        let key = self.key(address);
+        let Some(encoded) = version.get(&key, limit_bytes).await? else { return Ok(None) };
+        let layout = Arc::clone(&self.layout);
+        let decoded = tokio::task::spawn_blocking(move || layout.decode_stored(&encoded)).await?;
+        let damaged = |reason: String| DatastoreError::Damaged {
+            place: format!("{}/{key}", version.label()),
+            reason,
+        };
+        let (sizes, elements) = decoded.map_err(|error: FormatError| damaged(error.to_string()))?;
+        let sizes =
+            <[u32; 3]>::try_from(sizes).map_err(|_| damaged("it has not three axes".to_owned()))?;
+        Ok(Some((sizes, elements)))
+    }
+
+    pub(super) fn encode(&self, block: &WireBlock) -> Result<Bytes, DatastoreError> {
+        Ok(self.layout.encode_stored(&block.sizes, &block.elements)?.into())
+    }
+
+    pub(super) async fn change(
+        &self,
+        version: &Store,
+        changes: Changes,
+    ) -> Result<(), DatastoreError> {
+        for (address, block) in changes {
+            let key = self.key(&address);
+            match block {
+                Some(block) => version.put_durable(&key, block.into()).await?,
+                None => version.delete(&key).await?,
+            }
+        }
+        Ok(())
+    }
+}
