@@ -19,6 +19,11 @@ pub(crate) fn configure() {
     apply(MemoryAdvice::AtOnce);
 }
 
+/// Keeps freed buffers for a moment: a server takes some of the same size for the next request.
+pub(crate) fn keep_between_requests() {
+    apply(MemoryAdvice::Soon);
+}
+
 /// Tells the allocator how far a run is, and passes all events on. `ends_with_it`: nothing that
 /// takes memory follows the run.
 pub(crate) fn freeing(inner: Arc<dyn Observer>, ends_with_it: bool) -> impl Observer {

@@ -158,6 +158,7 @@ def main():
     parser.add_argument("--program", default="target/release/rechunk")
     parser.add_argument("--mib", type=int, default=256)
     parser.add_argument("--blocks", type=int, default=16, help="blocks of a request")
+    parser.add_argument("--cubes", action="store_true", help="4 x 2 x 2 neighbours, not rows of x")
     parser.add_argument("--writers", type=int, default=2)
     parser.add_argument("--reps", type=int, default=5)
     parser.add_argument("--compression", default="raw")
@@ -166,6 +167,8 @@ def main():
     count = max(1, options.mib * 2**20 // (2 * SIDE**3))
     along = [16, 8, max(1, count // 128)]
     positions = [(x, y, z) for z in range(along[2]) for y in range(along[1]) for x in range(along[0])]
+    if options.cubes:
+        positions.sort(key=lambda at: (at[2] // 2, at[1] // 2, at[0] // 4, at))
     groups = [positions[at : at + options.blocks] for at in range(0, len(positions), options.blocks)]
     blocks = [block_bytes(seed) for seed in range(17)]
     shape = [SIDE * blocks_along for blocks_along in along]

@@ -1,6 +1,7 @@
+use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, MutexGuard};
 
 /// Locks that all blocks share.
 const LOCKS: usize = 64;
@@ -22,7 +23,24 @@ impl Default for BlockLocks {
 impl BlockLocks {
     /// The lock of the block at `key`.
     pub(crate) fn of(&self, key: &str) -> &Mutex<()> {
-        let hash = self.hasher.hash_one(key).to_le_bytes()[0];
-        &self.locks[usize::from(hash) % LOCKS]
+        &self.locks[self.slot(key)]
+    }
+
+    /// Waits until nobody else holds a lock of these keys. Whoever does so holds no other one.
+    pub(crate) async fn all(
+        &self,
+        keys: impl IntoIterator<Item = String>,
+    ) -> Vec<MutexGuard<'_, ()>> {
+        // In one order, each once: nobody waits for who waits for them.
+        let slots: BTreeSet<usize> = keys.into_iter().map(|key| self.slot(&key)).collect();
+        let mut guards = Vec::with_capacity(slots.len());
+        for slot in slots {
+            guards.push(self.locks[slot].lock().await);
+        }
+        guards
+    }
+
+    fn slot(&self, key: &str) -> usize {
+        usize::from(self.hasher.hash_one(key).to_le_bytes()[0]) % LOCKS
     }
 }

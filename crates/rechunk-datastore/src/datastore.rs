@@ -10,6 +10,7 @@ use tokio::sync::MutexGuard;
 use tokio::time::Instant;
 
 use crate::block_locks::BlockLocks;
+use crate::rebuild::Settling;
 use crate::{Dataset, DatastoreError, check_dataset_id};
 
 /// Record of a data set, in its folder: it is copied with it.
@@ -66,6 +67,8 @@ pub struct Datastore {
     pub(crate) locks: Arc<BlockLocks>,
     /// Locks of blocks of levels that are made of others.
     pub(crate) makers: Arc<BlockLocks>,
+    /// Uploads whose levels wait for the disk.
+    pub(crate) settling: Arc<Settling>,
     /// Held by whoever changes what data sets there are, or their versions.
     changes: tokio::sync::Mutex<()>,
     /// Held as long as this may be written; `None`: it is only read.
@@ -100,7 +103,8 @@ impl Datastore {
 
     fn of(root: Store, writer: Option<DirectoryLock>) -> Self {
         let (kept, locks, makers) = (Mutex::default(), Arc::default(), Arc::default());
-        Self { root, kept, locks, makers, changes: tokio::sync::Mutex::default(), writer }
+        let settling = Arc::default();
+        Self { root, kept, locks, makers, settling, changes: tokio::sync::Mutex::default(), writer }
     }
 
     /// True if data sets and blocks may be changed.

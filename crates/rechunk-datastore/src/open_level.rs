@@ -8,7 +8,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use rechunk_store::Store;
 
 use crate::block_locks::BlockLocks;
-use crate::blocks::{Blocks, Changes, Elements};
+use crate::blocks::{Blocks, Changes, Durability, Elements};
 use crate::boxes::{Box3, positions};
 use crate::{
     ABSENT, BlockAddress, Datastore, DatastoreError, Known, Level, VersionWanted, WireBlock,
@@ -170,6 +170,17 @@ impl OpenLevel {
         Box3 { start, size }
     }
 
+    /// Positions of the blocks that have elements of a box.
+    pub(crate) fn blocks_in(&self, elements: Box3) -> impl Iterator<Item = [u64; 3]> {
+        let full = self.level().block_dimensions;
+        let first: [u64; 3] = std::array::from_fn(|axis| elements.start[axis] / full[axis]);
+        let is_empty = elements.size.contains(&0);
+        let counts = std::array::from_fn(|axis| {
+            if is_empty { 0 } else { elements.end(axis).div_ceil(full[axis]) - first[axis] }
+        });
+        positions(counts).map(move |at| std::array::from_fn(|axis| first[axis] + at[axis]))
+    }
+
     /// The number of the level.
     pub(crate) fn number(&self) -> usize {
         self.number
@@ -195,18 +206,14 @@ impl OpenLevel {
         positions(counts).map(move |at| std::array::from_fn(|axis| first[axis] + at[axis]))
     }
 
-    /// Waits until nobody else makes blocks of the object of this one of others.
-    pub(crate) async fn maker(
-        &self,
-        address: &BlockAddress,
-    ) -> Result<tokio::sync::MutexGuard<'_, ()>, DatastoreError> {
-        let key = self.key(self.written_version()?, address)?;
-        Ok(self.makers.of(&key).lock().await)
+    /// Locks of those who make blocks of others, by [`OpenLevel::key`] of their object.
+    pub(crate) fn makers(&self) -> &BlockLocks {
+        &self.makers
     }
 
     /// The key of the object that a block is in.
-    fn key(&self, version: u64, address: &BlockAddress) -> Result<String, DatastoreError> {
-        let key = self.blocks.object_key(address)?;
+    pub(crate) fn key(&self, address: &BlockAddress) -> Result<String, DatastoreError> {
+        let (version, key) = (self.written_version()?, self.blocks.object_key(address)?);
         Ok(format!("{}/{version}/{key}", self.known.dataset.uuid))
     }
 
@@ -221,6 +228,16 @@ impl OpenLevel {
             Some((sizes, elements)) => written(sizes, &elements),
             None => Bytes::from_static(&ABSENT),
         })
+    }
+
+    /// True if a block is there.
+    pub(crate) async fn is_stored(&self, address: &BlockAddress) -> Result<bool, DatastoreError> {
+        for version in &self.versions {
+            if self.blocks.is_stored(&self.folder(*version)?, address).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Sizes and elements of a block; `None` if it is not there.
@@ -251,24 +268,26 @@ impl OpenLevel {
         if self.is_mixed {
             return Err(DatastoreError::Unacceptable("`mixedLatest` is only read".to_owned()));
         }
-        self.change(blocks.into_iter().map(|(address, block)| (address, Some(block)))).await
+        let blocks = blocks.into_iter().map(|(address, block)| (address, Some(block)));
+        self.change(blocks, Durability::Each).await
     }
 
-    /// Stores blocks as [`OpenLevel::write`] does, and removes others. None there is fine.
+    /// Stores blocks, each whole or not at all, and removes others. None there is fine.
     pub(crate) async fn change(
         &self,
         blocks: impl IntoIterator<Item = (BlockAddress, Option<StoredBlock>)>,
+        durability: Durability,
     ) -> Result<(), DatastoreError> {
         let version = self.written_version()?;
         let mut objects: BTreeMap<String, Changes> = BTreeMap::new();
         for (address, block) in blocks {
-            let changes = objects.entry(self.key(version, &address)?).or_default();
+            let changes = objects.entry(self.key(&address)?).or_default();
             changes.insert(address, block.map(|StoredBlock(bytes)| bytes));
         }
         let folder = &self.folder(version)?;
         let writes = objects.into_iter().map(|(key, changes)| async move {
             let _writer = self.locks.of(&key).lock().await;
-            self.blocks.change(folder, changes).await
+            self.blocks.change(folder, changes, durability).await
         });
         stream::iter(writes).buffer_unordered(WRITES_AT_ONCE).try_collect::<()>().await
     }

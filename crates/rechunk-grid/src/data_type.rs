@@ -174,8 +174,17 @@ impl DataType {
 
     /// Turns elements of one byte order into the other.
     pub fn swap(self, elements: &mut [u8]) {
-        let unit_bytes = usize::try_from(self.swap_bytes()).unwrap_or(1).max(1);
-        elements.chunks_mut(unit_bytes).for_each(<[u8]>::reverse);
+        // A width that is known is swapped many elements at a time.
+        match self.swap_bytes() {
+            0 | 1 => {}
+            2 => elements.as_chunks_mut::<2>().0.iter_mut().for_each(|unit| unit.reverse()),
+            4 => elements.as_chunks_mut::<4>().0.iter_mut().for_each(|unit| unit.reverse()),
+            8 => elements.as_chunks_mut::<8>().0.iter_mut().for_each(|unit| unit.reverse()),
+            other => {
+                let unit_bytes = usize::try_from(other).unwrap_or(usize::MAX);
+                elements.chunks_mut(unit_bytes).for_each(<[u8]>::reverse);
+            }
+        }
     }
 
     /// Floats of IEEE 754, of 16, 32 or 64 bits.

@@ -2,6 +2,7 @@
 
 use std::net::ToSocketAddrs;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use rechunk::Error;
 use rechunk_serve::{Datastore, DatastoreOptions, Limits, Store, TokenFile, datastore_view};
@@ -36,12 +37,15 @@ pub(crate) async fn run(args: DatastoreArgs) -> Result<ExitCode, Error> {
     }
     let opened =
         if args.write { Datastore::writable(root).await } else { Datastore::read_only(root).await };
-    let datastore = opened.map_err(|error| unreadable(error.to_string()))?;
+    let datastore = Arc::new(opened.map_err(|error| unreadable(error.to_string()))?);
     let upload_bytes = DatastoreOptions::default().upload_bytes.max(body_bytes_max);
     let base_url = args.base_url;
     let options =
         DatastoreOptions { base_url, tokens, body_bytes_max, upload_bytes, ..Default::default() };
-    started::serve(datastore_view(datastore, options), &args.listen, Limits::default()).await
+    let view = datastore_view(Arc::clone(&datastore), options);
+    let code = started::serve(view, &args.listen, Limits::default()).await?;
+    datastore.settle().await.map_err(|error| unreadable(error.to_string()))?;
+    Ok(code)
 }
 
 fn check_base_url(url: Option<&str>) -> Result<(), Error> {

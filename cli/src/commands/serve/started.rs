@@ -6,7 +6,7 @@ use rechunk::Error;
 use rechunk_serve::{Limits, Router, Server};
 
 use super::refused::refused;
-use crate::{signals, terminal};
+use crate::{allocator, signals, terminal};
 
 const STOPPING: &str = "stopping; requests that are under way are finished";
 
@@ -16,6 +16,7 @@ pub(crate) async fn serve(router: Router, listen: &str, limits: Limits) -> Resul
     let server = Server::bind(listen, limits).await;
     let server = server.map_err(|error| refused(&error).given_to("--listen"))?;
     terminal::print(&format!("listening on http://{}", server.address()));
+    allocator::keep_between_requests();
     server.run(router, stop).await;
     Ok(ExitCode::SUCCESS)
 }

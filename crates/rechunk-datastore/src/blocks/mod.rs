@@ -1,6 +1,6 @@
 //! Blocks of a level as they are stored: one format each.
 
-mod elements;
+mod changes;
 mod n5;
 mod zarr;
 
@@ -8,7 +8,7 @@ use bytes::Bytes;
 use rechunk_store::Store;
 
 use crate::{BlockAddress, Dataset, DatastoreError, Storage, WireBlock};
-pub(crate) use elements::{Changes, Elements};
+pub(crate) use changes::{Changes, Durability, Elements};
 use n5::N5Blocks;
 use zarr::ZarrBlocks;
 
@@ -47,6 +47,18 @@ impl Blocks {
         }
     }
 
+    /// True if a block is in the folder of a version.
+    pub(crate) async fn is_stored(
+        &self,
+        version: &Store,
+        address: &BlockAddress,
+    ) -> Result<bool, DatastoreError> {
+        match self {
+            Self::N5(blocks) => Ok(version.exists(&blocks.key(address)).await?),
+            Self::Zarr(blocks) => blocks.is_stored(version, address).await,
+        }
+    }
+
     /// Encodes a block as it will be stored.
     pub(crate) fn encode(&self, block: &WireBlock) -> Result<Bytes, DatastoreError> {
         match self {
@@ -55,16 +67,16 @@ impl Blocks {
         }
     }
 
-    /// Changes blocks of one object: all of them or none, and durable when this returns. One caller
-    /// for an object at a time.
+    /// Changes blocks of one object: all of them or none. One caller for an object at a time.
     pub(crate) async fn change(
         &self,
         version: &Store,
         changes: Changes,
+        durability: Durability,
     ) -> Result<(), DatastoreError> {
         match self {
-            Self::N5(blocks) => blocks.change(version, changes).await,
-            Self::Zarr(blocks) => blocks.change(version, changes).await,
+            Self::N5(blocks) => blocks.change(version, changes, durability).await,
+            Self::Zarr(blocks) => blocks.change(version, changes, durability).await,
         }
     }
 }

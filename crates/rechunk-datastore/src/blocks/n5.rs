@@ -5,7 +5,7 @@ use rechunk_format::{FormatError, Layout};
 use rechunk_n5::N5Layout;
 use rechunk_store::Store;
 
-use super::elements::{Changes, Elements};
+use super::changes::{Changes, Durability, Elements, replace};
 use crate::documents::n5::array_path;
 use crate::{BlockAddress, Dataset, DatastoreError, WireBlock};
 
@@ -58,13 +58,10 @@ impl N5Blocks {
         &self,
         version: &Store,
         changes: Changes,
+        durability: Durability,
     ) -> Result<(), DatastoreError> {
         for (address, block) in changes {
-            let key = self.key(&address);
-            match block {
-                Some(block) => version.put_durable(&key, block.into()).await?,
-                None => version.delete(&key).await?,
-            }
+            replace(version, &self.key(&address), block, durability).await?;
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use rechunk_grid::{DataType, element_count};
 use rechunk_store::Store;
 use rechunk_zarr::ZarrLayout;
 
-use super::elements::{Changes, Elements};
+use super::changes::{Changes, Durability, Elements, replace};
 use crate::boxes::{Box3, copy};
 use crate::documents::zarr::array_path;
 use crate::{BlockAddress, Dataset, DatastoreError, WireBlock};
@@ -94,6 +94,19 @@ impl ZarrBlocks {
         Ok(Some((sizes, elements.await??)))
     }
 
+    pub(super) async fn is_stored(
+        &self,
+        version: &Store,
+        address: &BlockAddress,
+    ) -> Result<bool, DatastoreError> {
+        let Some(format) = self.layout.shards() else {
+            return Ok(version.exists(&self.object_key(address)?).await?);
+        };
+        let (array, index) = (self.array(version, address.angle)?, self.index(address)?);
+        let stored = array.read_index(format, &format.shard_of(&index)).await?;
+        Ok(stored.is_some_and(|stored| stored.entry(format.slot(&index)).is_some()))
+    }
+
     pub(super) fn encode(&self, block: &WireBlock) -> Result<Bytes, DatastoreError> {
         let item_bytes = self.data_type.item_bytes();
         let whole = Box3 { start: [0; 3], size: self.full };
@@ -110,6 +123,7 @@ impl ZarrBlocks {
         &self,
         version: &Store,
         changes: Changes,
+        durability: Durability,
     ) -> Result<(), DatastoreError> {
         let Some(first) = changes.keys().next().copied() else { return Ok(()) };
         let (array, first) = (self.array(version, first.angle)?, self.index(&first)?);
@@ -119,11 +133,7 @@ impl ZarrBlocks {
         }
         let Some(format) = self.layout.shards() else {
             for (index, block) in by_index {
-                let key = self.layout.chunk_key(&index);
-                match block {
-                    Some(block) => array.store().put_durable(&key, block.into()).await?,
-                    None => array.store().delete(&key).await?,
-                }
+                replace(array.store(), &self.layout.chunk_key(&index), block, durability).await?;
             }
             return Ok(());
         };
@@ -145,7 +155,11 @@ impl ZarrBlocks {
                 }
             }
         }
-        if !writer.finish_durable().await? {
+        let is_there = match durability {
+            Durability::Each => writer.finish_durable().await?,
+            Durability::WithSync => writer.finish().await?,
+        };
+        if !is_there {
             array.remove_object(&shard).await?; // none of its blocks is left
         }
         Ok(())

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::coarse::{self, Stale};
+use super::coarse::{Stale, cells_above, make_together};
+use super::settling::Settling;
 use super::tree::Tree;
-use crate::boxes::{Box3, positions};
+use crate::boxes::Box3;
 use crate::dataset_id::random_uuid;
 use crate::datastore::DIRTY;
 use crate::open_level::{OpenLevel, StoredBlock};
@@ -35,6 +36,7 @@ pub struct Builder {
     finest: OpenLevel,
     coarse: Vec<OpenLevel>,
     tree: Arc<Tree>,
+    settling: Arc<Settling>,
 }
 
 impl Datastore {
@@ -57,7 +59,7 @@ impl Datastore {
         for factors in levels {
             coarse.push(self.level(id, *factors, version).await?);
         }
-        Ok(Builder { finest, coarse, tree })
+        Ok(Builder { finest, coarse, tree, settling: Arc::clone(&self.settling) })
     }
 
     /// Has levels follow that a killed process has left behind.
@@ -71,13 +73,13 @@ impl Datastore {
             })?;
             let version = VersionWanted::Number(note.version);
             match self.builder(&note.id, version, &note.levels).await {
-                Ok(builder) => builder.follow(&note.blocks).await?,
+                Ok(builder) => builder.follow_anew(&note.blocks).await?,
                 // The data set or version is gone: nothing has to follow.
                 Err(DatastoreError::Unknown(_)) => {}
                 Err(error) => return Err(error),
             }
-            self.root.delete(&key).await?;
         }
+        self.root.sync().await?;
         // Of notes that were being written nothing had followed yet.
         Ok(self.root.delete_prefix(DIRTY).await?)
     }
@@ -95,8 +97,9 @@ impl Builder {
         std::iter::once([1; 3]).chain(coarse).collect()
     }
 
-    /// Stores blocks as [`OpenLevel::write`] does, and makes what is above them anew. All of it is
-    /// durable when this returns. If it fails, the rest is made at the next start.
+    /// Stores blocks as [`OpenLevel::write`] does, and makes what is above them anew. The blocks
+    /// are durable when this returns, and a note of what is above them, until that is durable too.
+    /// If it fails, the rest is made at the next start.
     pub async fn write(
         &self,
         blocks: Vec<(BlockAddress, StoredBlock)>,
@@ -115,57 +118,39 @@ impl Builder {
         })?;
         self.finest.root().put_durable(&key, bytes).await?;
         self.finest.write(blocks).await?;
-        self.follow(&note.blocks).await?;
-        Ok(self.finest.root().delete(&key).await?)
+        self.follow(&note.blocks, false).await?;
+        self.settling.add(self.finest.root(), key).await
     }
 
-    /// Makes the elements of all levels anew that are made of these blocks.
-    async fn follow(&self, blocks: &[BlockAddress]) -> Result<(), DatastoreError> {
+    /// Makes all blocks of levels anew that have elements of these blocks: those that are stored
+    /// may be damaged, after a power cut.
+    async fn follow_anew(&self, blocks: &[BlockAddress]) -> Result<(), DatastoreError> {
+        self.follow(blocks, true).await
+    }
+
+    /// Makes the elements of all levels anew that are made of these blocks, or all of the blocks
+    /// that they are in.
+    async fn follow(&self, blocks: &[BlockAddress], whole: bool) -> Result<(), DatastoreError> {
+        let mut stale = Vec::new();
         for level in &self.coarse {
             let mut objects: BTreeMap<_, BTreeMap<BlockAddress, Box3>> = BTreeMap::new();
             for block in blocks {
-                let cells = self.cells(level, block);
-                for address in blocks_of(level, block, cells) {
-                    let cells = cells.intersect(level.box_of(&address));
+                let cells = cells_above(&self.finest, level, block);
+                for position in level.blocks_in(cells) {
+                    let address = block.view().block(position);
+                    let own = level.box_of(&address);
+                    let cells = if whole { own } else { cells.intersect(own) };
                     let object =
                         (block.time, block.channel, block.angle, level.object_of(&address));
                     let known = objects.entry(object).or_default().entry(address).or_insert(cells);
                     *known = known.around(cells);
                 }
             }
-            let stale = |(address, cells)| Stale { address, cells };
-            let objects =
-                objects.into_values().map(|blocks| blocks.into_iter().map(stale).collect());
-            coarse::make_all(&self.finest, level, &self.tree, objects).await?;
+            stale.extend(objects.into_values().map(|blocks| {
+                let blocks = blocks.into_iter();
+                (level.clone(), blocks.map(|(address, cells)| Stale { address, cells }).collect())
+            }));
         }
-        Ok(())
+        make_together(self.finest.clone(), &self.tree, stale).await
     }
-
-    /// The elements of a level that are made of a block of the finest. None where it is in no cell.
-    fn cells(&self, level: &OpenLevel, block: &BlockAddress) -> Box3 {
-        let (below, factors) = (self.finest.box_of(block), level.level().resolutions);
-        let extent = level.dimensions();
-        let start: [u64; 3] = std::array::from_fn(|axis| below.start[axis] / factors[axis]);
-        let size = std::array::from_fn(|axis| {
-            below.end(axis).div_ceil(factors[axis]).min(extent[axis]).saturating_sub(start[axis])
-        });
-        Box3 { start, size }
-    }
-}
-
-/// Blocks of a level that have elements of a box, at the timepoint, channel and angle of `view`.
-fn blocks_of(
-    level: &OpenLevel,
-    view: &BlockAddress,
-    cells: Box3,
-) -> impl Iterator<Item = BlockAddress> {
-    let full = level.level().block_dimensions;
-    let first: [u64; 3] = std::array::from_fn(|axis| cells.start[axis] / full[axis]);
-    let is_empty = cells.size.contains(&0);
-    let spans = std::array::from_fn(|axis| {
-        if is_empty { 0 } else { cells.end(axis).div_ceil(full[axis]) - first[axis] }
-    });
-    let view = view.view();
-    positions(spans)
-        .map(move |offset| view.block(std::array::from_fn(|axis| first[axis] + offset[axis])))
 }

@@ -3,14 +3,15 @@
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::cells::reduced;
-use super::finest;
+use super::finest::Finest;
 use super::tree::Tree;
+use crate::blocks::Durability;
 use crate::boxes::{Box3, copy, positions};
 use crate::open_level::{OpenLevel, StoredBlock};
 use crate::{BlockAddress, DatastoreError, WireBlock};
 
 /// Objects of a level whose blocks are made at once.
-const OBJECTS_AT_ONCE: usize = 2;
+const OBJECTS_AT_ONCE: usize = 4;
 /// Most bytes of the finest level that are held for a block at once.
 const BOX_BYTES_MAX: u64 = 32 << 20;
 /// Bytes of blocks of an object that are kept to be stored together.
@@ -24,43 +25,70 @@ pub(super) struct Stale {
     pub cells: Box3,
 }
 
-/// Makes blocks of a level anew, some at once. They come in groups of those of one object.
-pub(super) async fn make_all(
-    finest: &OpenLevel,
-    coarse: &OpenLevel,
+/// Blocks of one object of a level that are made anew.
+pub(super) type Object = (OpenLevel, Vec<Stale>);
+
+/// Makes blocks of levels anew, some at once. Whoever makes one of them later sees what was stored
+/// before.
+pub(super) async fn make_each(
+    finest: &Finest,
     tree: &Tree,
-    objects: impl IntoIterator<Item = Vec<Stale>>,
+    objects: impl IntoIterator<Item = Object>,
 ) -> Result<(), DatastoreError> {
-    let makes = objects.into_iter().map(|blocks| make_object(finest, coarse, tree, blocks));
+    let makes = objects.into_iter().map(|(coarse, blocks)| async move {
+        let Some(first) = blocks.first() else { return Ok(()) };
+        let key = coarse.key(&first.address)?;
+        let _maker = coarse.makers().of(&key).lock().await;
+        make_object(finest, &coarse, tree, &blocks, Durability::Each).await
+    });
+    stream::iter(makes).buffer_unordered(OBJECTS_AT_ONCE).try_collect().await
+}
+
+/// Makes blocks of levels anew as [`make_each`] does. What is below them is read once for all.
+pub(super) async fn make_together(
+    finest: OpenLevel,
+    tree: &Tree,
+    objects: Vec<Object>,
+) -> Result<(), DatastoreError> {
+    let mut keys = Vec::with_capacity(objects.len());
+    for (coarse, blocks) in &objects {
+        if let Some(first) = blocks.first() {
+            keys.push(coarse.key(&first.address)?);
+        }
+    }
+    let locks = finest.clone();
+    let _makers = locks.makers().all(keys).await;
+    let finest = &Finest::kept(finest);
+    let makes = objects.into_iter().map(|(coarse, blocks)| async move {
+        make_object(finest, &coarse, tree, &blocks, Durability::WithSync).await
+    });
     stream::iter(makes).buffer_unordered(OBJECTS_AT_ONCE).try_collect().await
 }
 
 async fn make_object(
-    finest: &OpenLevel,
+    finest: &Finest,
     coarse: &OpenLevel,
     tree: &Tree,
-    blocks: Vec<Stale>,
+    blocks: &[Stale],
+    durability: Durability,
 ) -> Result<(), DatastoreError> {
-    let Some(first) = blocks.first() else { return Ok(()) };
-    // Whoever makes it later sees what was stored before.
-    let _maker = coarse.maker(&first.address).await?;
     let (mut made, mut bytes) = (Vec::new(), 0);
     for stale in blocks {
-        let block = make(finest, coarse, tree, stale).await?;
+        let block = make(finest, coarse, tree, *stale).await?;
         bytes += block.as_ref().map_or(0, StoredBlock::bytes);
         made.push((stale.address, block));
         if bytes > KEPT_BYTES {
             bytes = 0;
-            coarse.change(made.drain(..)).await?;
+            coarse.change(made.drain(..), durability).await?;
         }
     }
-    coarse.change(made).await
+    coarse.change(made, durability).await
 }
 
 /// A block of a level, made anew; `None` where nothing is stored below it. If it is stored then
-/// elements that are not stale stay; else all of it is made.
+/// elements that are not stale stay; else all are made that have anything stored below them.
 async fn make(
-    finest: &OpenLevel,
+    finest: &Finest,
     coarse: &OpenLevel,
     tree: &Tree,
     Stale { address, cells }: Stale,
@@ -71,7 +99,7 @@ async fn make(
     let mut block: Option<Vec<u8>> = None;
     if wanted != own {
         match coarse.read_elements(&address).await? {
-            None => wanted = own,
+            None => wanted = cells_stored(finest.level(), coarse, &address, wanted).await?,
             Some((sizes, elements)) => {
                 let stored = Box3 { start: own.start, size: sizes.map(u64::from) };
                 let block = block.insert(own.zeros(item_bytes));
@@ -84,8 +112,8 @@ async fn make(
     for at in positions(counts) {
         let start = std::array::from_fn(|axis| wanted.start[axis] + at[axis] * piece[axis]);
         let part = Box3 { start, size: piece }.intersect(wanted);
-        let below = below(finest, coarse, part);
-        let made = match finest::read(finest, address.view(), below).await? {
+        let below = below(finest.level(), coarse, part);
+        let made = match finest.read(address.view(), below).await? {
             Some(elements) => compute(coarse, tree, elements, below.size).await?,
             None if block.is_none() => continue,
             None => part.zeros(item_bytes),
@@ -98,6 +126,36 @@ async fn make(
     let block = WireBlock { sizes, elements: elements.into() };
     let level = coarse.clone();
     tokio::task::spawn_blocking(move || level.encode(&block)).await?.map(Some)
+}
+
+/// The elements of a level that are made of a block of the finest. None where it is in no cell.
+pub(super) fn cells_above(finest: &OpenLevel, coarse: &OpenLevel, block: &BlockAddress) -> Box3 {
+    let (below, factors) = (finest.box_of(block), coarse.level().resolutions);
+    let extent = coarse.dimensions();
+    let start: [u64; 3] = std::array::from_fn(|axis| below.start[axis] / factors[axis]);
+    let size = std::array::from_fn(|axis| {
+        below.end(axis).div_ceil(factors[axis]).min(extent[axis]).saturating_sub(start[axis])
+    });
+    Box3 { start, size }
+}
+
+/// A box of the elements of a block that have anything stored below them, and of these.
+async fn cells_stored(
+    finest: &OpenLevel,
+    coarse: &OpenLevel,
+    address: &BlockAddress,
+    cells: Box3,
+) -> Result<Box3, DatastoreError> {
+    let own = coarse.box_of(address);
+    let mut stored = cells;
+    for block in finest.blocks_in(below(finest, coarse, own)) {
+        let block = address.view().block(block);
+        let above = cells_above(finest, coarse, &block).intersect(own);
+        if above.intersect(stored) != above && finest.is_stored(&block).await? {
+            stored = stored.around(above);
+        }
+    }
+    Ok(stored)
 }
 
 /// The box of the finest level below one of a level.

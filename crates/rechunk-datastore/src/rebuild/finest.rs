@@ -1,32 +1,75 @@
 //! Boxes of elements of the finest level.
 
-use crate::DatastoreError;
-use crate::View;
-use crate::boxes::{Box3, copy, positions};
-use crate::open_level::OpenLevel;
+use std::collections::HashMap;
+use std::sync::Arc;
 
-/// The elements of a box, big-endian, x fastest; zeros where nothing is stored. `None` if no block
-/// in it is.
-pub(super) async fn read(
-    level: &OpenLevel,
-    view: View,
-    wanted: Box3,
-) -> Result<Option<Vec<u8>>, DatastoreError> {
-    let full = level.level().block_dimensions;
-    let first: [u64; 3] = std::array::from_fn(|axis| wanted.start[axis] / full[axis]);
-    let counts = std::array::from_fn(|axis| {
-        let end = wanted.start[axis] + wanted.size[axis];
-        end.div_ceil(full[axis]) - first[axis]
-    });
-    let mut elements: Option<Vec<u8>> = None;
-    for offset in positions(counts) {
-        let position = std::array::from_fn(|axis| first[axis] + offset[axis]);
-        let address = view.block(position);
-        let Some((sizes, block)) = level.read_elements(&address).await? else { continue };
-        let target = elements.get_or_insert_with(|| wanted.zeros(level.item_bytes()));
-        let origin = std::array::from_fn(|axis| position[axis] * full[axis]);
-        let source = Box3 { start: origin, size: sizes.map(u64::from) };
-        copy(&block, source, target, wanted, level.item_bytes())?;
+use parking_lot::Mutex;
+use tokio::sync::OnceCell;
+
+use crate::blocks::Elements;
+use crate::boxes::{Box3, copy};
+use crate::open_level::OpenLevel;
+use crate::{BlockAddress, DatastoreError, View};
+
+/// Most bytes of decoded blocks that are kept for levels that read them again.
+const KEPT_BYTES: u64 = 48 << 20;
+
+type Cell = Arc<OnceCell<Option<Elements>>>;
+
+/// The finest level, whose blocks may be kept once they were read.
+#[derive(Debug)]
+pub(super) struct Finest {
+    level: OpenLevel,
+    /// Blocks that were read; `None`: each is read whenever it is wanted.
+    kept: Option<Mutex<HashMap<BlockAddress, Cell>>>,
+    blocks_max: usize,
+}
+
+impl Finest {
+    /// Reads blocks whenever they are wanted.
+    pub(super) fn new(level: OpenLevel) -> Self {
+        Self { level, kept: None, blocks_max: 0 }
     }
-    Ok(elements)
+
+    /// Reads each block once, of as many as there is room for.
+    pub(super) fn kept(level: OpenLevel) -> Self {
+        let blocks_max = usize::try_from(KEPT_BYTES / level.wire_bytes_max().max(1)).unwrap_or(0);
+        Self { level, kept: Some(Mutex::default()), blocks_max }
+    }
+
+    /// The level.
+    pub(super) fn level(&self) -> &OpenLevel {
+        &self.level
+    }
+
+    /// Place for a block that is kept, if there is one.
+    fn cell(&self, address: &BlockAddress) -> Option<Cell> {
+        let mut kept = self.kept.as_ref()?.lock();
+        if kept.len() >= self.blocks_max && !kept.contains_key(address) {
+            return None;
+        }
+        Some(Arc::clone(kept.entry(*address).or_default()))
+    }
+
+    /// The elements of a box, big-endian, x fastest; zeros where nothing is stored. `None` if no
+    /// block in it is.
+    pub(super) async fn read(
+        &self,
+        view: View,
+        wanted: Box3,
+    ) -> Result<Option<Vec<u8>>, DatastoreError> {
+        let (full, item_bytes) = (self.level.level().block_dimensions, self.level.item_bytes());
+        let mut elements: Option<Vec<u8>> = None;
+        for position in self.level.blocks_in(wanted) {
+            let address = view.block(position);
+            let cell = self.cell(&address).unwrap_or_default();
+            let read = cell.get_or_try_init(|| self.level.read_elements(&address)).await?;
+            let Some((sizes, block)) = read else { continue };
+            let target = elements.get_or_insert_with(|| wanted.zeros(item_bytes));
+            let origin = std::array::from_fn(|axis| position[axis] * full[axis]);
+            let source = Box3 { start: origin, size: sizes.map(u64::from) };
+            copy(block, source, target, wanted, item_bytes)?;
+        }
+        Ok(elements)
+    }
 }

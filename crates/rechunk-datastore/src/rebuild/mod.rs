@@ -8,6 +8,7 @@ mod builder;
 mod cells;
 mod coarse;
 mod finest;
+mod settling;
 mod tree;
 
 use std::sync::Arc;
@@ -15,10 +16,18 @@ use std::sync::Arc;
 use crate::boxes::positions;
 use crate::{Datastore, DatastoreError, VersionWanted, View};
 pub use builder::Builder;
-use coarse::Stale;
+use coarse::{Stale, make_each};
+use finest::Finest;
+pub(crate) use settling::Settling;
 use tree::Tree;
 
 impl Datastore {
+    /// Waits until levels that have followed uploads are durable. Else that is so within a second,
+    /// and after a power cut the next start makes them anew.
+    pub async fn settle(&self) -> Result<(), DatastoreError> {
+        self.settling.settle(&self.root).await
+    }
+
     /// Makes all levels of a view (timepoint, channel, angle) of a version anew of the finest one,
     /// whose factors are 1. Blocks that are written meanwhile may be in them or not.
     pub async fn rebuild(
@@ -34,6 +43,7 @@ impl Datastore {
         let version = VersionWanted::Number(finest.written_version()?);
         finest.known().dataset.check_view(view.time, view.channel, view.angle)?;
         let tree = Arc::new(Tree::of(&finest.known().dataset)?);
+        let below = Finest::new(finest.clone());
         for level in tree.coarse() {
             let factors = finest.known().dataset.resolution_levels[level].resolutions;
             let coarse = self.level(id, factors, version).await?;
@@ -42,9 +52,9 @@ impl Datastore {
                     let address = view.block(position);
                     Stale { address, cells: coarse.box_of(&address) }
                 });
-                blocks.collect()
+                (coarse.clone(), blocks.collect())
             });
-            coarse::make_all(&finest, &coarse, &tree, objects).await?;
+            make_each(&below, &tree, objects).await?;
         }
         Ok(())
     }

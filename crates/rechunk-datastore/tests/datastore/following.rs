@@ -111,6 +111,7 @@ async fn holds(seed: u64) {
     .into_iter()
     .for_each(|outcome| outcome.unwrap());
     let version = folder.path().join(&id).join("0");
+    store.settle().await.unwrap();
     let followed = files(&version);
     let view = View { time: 0, channel: 0, angle: 0 };
     store.rebuild(&id, VersionWanted::Latest, view).await.unwrap();

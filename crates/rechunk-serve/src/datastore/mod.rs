@@ -32,8 +32,8 @@ use state::Face;
 
 /// A router that answers for `datastore`, in the dialect of the DataStore's clients, and with
 /// `/healthz` and `/metrics` for those who watch it.
-pub fn datastore_view(datastore: Datastore, options: DatastoreOptions) -> Router {
-    let face = Arc::new(Face::new(datastore, options));
+pub fn datastore_view(datastore: impl Into<Arc<Datastore>>, options: DatastoreOptions) -> Router {
+    let face = Arc::new(Face::new(datastore.into(), options));
     Router::new()
         .route("/hello", get(hello))
         .route("/healthz", get(|| async { "ok\n" }))

@@ -9,7 +9,7 @@ use super::options::DatastoreOptions;
 /// State that all requests share.
 #[derive(Debug)]
 pub(super) struct Face {
-    pub datastore: Datastore,
+    pub datastore: Arc<Datastore>,
     pub options: DatastoreOptions,
     pub uploads: Budget,
     pub downloads: Budget,
@@ -17,7 +17,7 @@ pub(super) struct Face {
 }
 
 impl Face {
-    pub(super) fn new(datastore: Datastore, options: DatastoreOptions) -> Self {
+    pub(super) fn new(datastore: Arc<Datastore>, options: DatastoreOptions) -> Self {
         let (uploads, downloads) =
             (Budget::new(options.upload_bytes), Budget::new(options.download_bytes));
         Self { datastore, options, uploads, downloads, metrics: Arc::new(Metrics::new()) }
