@@ -12,7 +12,7 @@ use crate::report::number;
 /// Time for which the copies here are patient.
 const TIMEOUT: Duration = Duration::from_secs(6);
 /// Time beyond it that they may take until they say so.
-const GRACE: Duration = Duration::from_secs(20);
+const GRACE: Duration = Duration::from_secs(10);
 
 fn options() -> [&'static str; 8] {
     ["--chunks", "24,8,16", "--strategy", "push-pull", "--timeout", "6", "--concurrency", "2"]

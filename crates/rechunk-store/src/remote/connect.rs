@@ -89,8 +89,11 @@ fn patience(timeout: Duration) -> Vec<(&'static str, String)> {
 
 /// Retries of one request by the library: 5xx, 429, 408, and lost connections.
 fn retry(options: &StoreOptions) -> RetryConfig {
+    // A wait begins within the time and may end beyond it.
+    let usual = BackoffConfig::default();
+    let max_backoff = usual.max_backoff.min(options.timeout() / 4).max(usual.init_backoff);
     RetryConfig {
-        backoff: BackoffConfig::default(),
+        backoff: BackoffConfig { max_backoff, ..usual },
         max_retries: usize::try_from(options.max_retries()).unwrap_or(usize::MAX),
         retry_timeout: options.timeout(),
     }
