@@ -235,6 +235,11 @@ bench-pyramid *ARGUMENTS: build
     tests/bench/setup.sh
     .venv-bench/bin/python tests/bench/pyramid.py {{ARGUMENTS}}
 
+# The datastore for long: 200 servers that are killed while many write, 2 000 random uploads. Two minutes each.
+test-datastore KILLS="200" SEEDS="2000":
+    RECHUNK_KILLS={{KILLS}} cargo test --workspace --locked --test e2e -- serve::killed
+    RECHUNK_SEEDS={{SEEDS}} cargo test --workspace --locked --test datastore
+
 # Uploads to the datastore with and without levels that follow, beside plain files.
 bench-upload *ARGUMENTS: build
     python3 tests/bench/upload.py {{ARGUMENTS}}

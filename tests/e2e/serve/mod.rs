@@ -1,6 +1,7 @@
 //! `rechunk serve`: a process that others read from, and that ends when it is told to.
 
 mod builder;
+mod killed;
 mod rebuild;
 mod serving;
 mod zarr3;
