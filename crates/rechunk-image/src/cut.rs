@@ -116,11 +116,19 @@ fn moved(dataset: &mut Value, level: &str, cut: &[AxisCut]) -> bool {
     true
 }
 
-/// True if levels of different extents along an axis are cut along it: indices of each are its own.
+/// True if levels are cut so that they do not show the same part of the first: some end more than
+/// an element away.
 fn are_unlike(cuts: &[Vec<AxisCut>]) -> bool {
     let Some((first, others)) = cuts.split_first() else { return false };
     let is_unlike = |(one, other): (&AxisCut, &AxisCut)| {
-        one.before != other.before && !(one.is_whole() && other.is_whole())
+        let factor = one.before as f64 / other.before.max(1) as f64;
+        let differs = |of_one: u64, of_other: u64| {
+            (of_one as f64 - of_other as f64 * factor).abs() >= factor.max(1.0) * 1.5
+        };
+        let ends = [one.start.saturating_add(one.after), other.start.saturating_add(other.after)];
+        one.before != other.before
+            && !(one.is_whole() && other.is_whole())
+            && (differs(one.start, other.start) || differs(ends[0], ends[1]))
     };
     others.iter().any(|other| first.iter().zip(other).any(is_unlike))
 }
@@ -183,6 +191,9 @@ mod tests {
         let (after, notes) = cut(&said, &[[whole(3), region], [whole(3), half]]);
         assert_eq!(after["multiscales"], image(&[placed(0.5, 5.0), placed(1.0, 10.25)]));
         assert!(notes.len() == 1 && notes[0].contains("by its own indices"), "{notes:?}");
+        let same = AxisCut { before: 50, start: 5, after: 10 };
+        let (_, notes) = cut(&said, &[[whole(3), region], [whole(3), same]]);
+        assert_eq!(notes, Vec::<String>::new());
         let (after, notes) = cut(&said, &[[whole(3), whole(100)], [whole(3), whole(50)]]);
         assert_eq!((after, notes), (said, Vec::new()));
     }

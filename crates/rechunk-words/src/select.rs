@@ -87,7 +87,7 @@ impl RegionSpec {
     pub fn names(&self) -> Result<Vec<String>, WordError> {
         match self {
             Self::Positional(_) => {
-                Err(usage("the arrays of a group have different axes: name them"))
+                Err(usage("the arrays of a group may have different axes: name them"))
             }
             Self::Named(named) => Ok(named.iter().map(|(name, _)| name.clone()).collect()),
         }

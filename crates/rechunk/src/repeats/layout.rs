@@ -31,8 +31,7 @@ pub(super) fn follow(
         changes.arrays.iter().filter(|array| below(&array.path)).flat_map(|array| &array.axes);
     if is_related && axes.any(|axis| axis.start != 0) {
         said.push(format!(
-            "{}: the region is taken of each level by its own indices, and how `multiscales.layout` \
-             says that levels lie on each other is not changed",
+            "{}: how `multiscales.layout` says that levels lie on each other is not changed",
             in_words(path)
         ));
     }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rechunk_format::cast::is_number;
 use rechunk_grid::ArraySpec;
 
+use super::level_regions::LevelRegions;
 use super::rules::Wishes;
 use crate::{ChunkSpec, CopyRequest, Error, Extent, ShardSpec};
 use rechunk_words::RegionSpec;
@@ -13,6 +14,8 @@ use rechunk_words::RegionSpec;
 #[derive(Debug, Default)]
 pub(crate) struct Fit {
     used: BTreeMap<(&'static str, String), Use>,
+    /// Levels of images, of which a selection means the part that it means of level 0.
+    levels: LevelRegions,
 }
 
 /// Findings about a specification.
@@ -27,20 +30,29 @@ struct Use {
 }
 
 impl Fit {
-    /// Expects the dimensions that `--select` names, if there is one.
-    pub(crate) fn of_select(whole: &CopyRequest) -> Result<Self, Error> {
-        let mut fit = Self::default();
-        if let Some(select) = &whole.select {
+    /// Expects the dimensions that `--select` names, if there is one. Of an image it may go by
+    /// position; then it goes by names from now on.
+    pub(crate) fn of_select(whole: &mut CopyRequest, levels: LevelRegions) -> Result<Self, Error> {
+        let mut fit = Self { levels, ..Self::default() };
+        if let Some(select) = &mut whole.select {
+            if let Some(named) = fit.levels.named(select) {
+                *select = named;
+            }
             fit.expect("--select", &select.to_string(), &select.names()?);
         }
         Ok(fit)
     }
 
-    /// Returns the part of `--select` that is for an array.
-    pub(crate) fn select(&mut self, whole: &CopyRequest, spec: &ArraySpec) -> Option<RegionSpec> {
+    /// Returns the part of `--select` that is for the array at `path`.
+    pub(crate) fn select(
+        &mut self,
+        whole: &CopyRequest,
+        path: &str,
+        spec: &ArraySpec,
+    ) -> Option<RegionSpec> {
         let select = whole.select.as_ref()?;
         self.saw("--select", &select.to_string(), spec);
-        select.part(spec)
+        Some(self.levels.of_level(path, spec, select.part(spec)?))
     }
 
     /// The request of the array at `path`, and what is to be said about it.

@@ -7,6 +7,7 @@ use rechunk_store::{Meter, Store, Stores};
 use rechunk_zarr::GroupMetadata;
 
 use super::fit::Fit;
+use super::level_regions::LevelRegions;
 use super::rules::{Rules, Selection};
 use super::saved::SavedTree;
 use super::walk::Found;
@@ -58,17 +59,15 @@ impl TreeJob {
                 hint: Some("cast a copy of the source first, and put that there".into()),
             });
         }
-        // What is misspelt is no matter of one array.
-        let mut fit = Fit::of_select(&request)?;
-        if let Placement::Region(region) = &placement {
-            let names = named(region.names())?;
-            fit.expect("--region", &region.to_string(), &names);
-        }
         request.planning.memory_bytes = Some(request.planning.budget().memory_bytes);
         let (rules, trust) = (Rules::of(&selection), Trust::of(&request));
         let mut found =
             Found::below(&request.source, &source.store, source.format, source.wanted(&request))
                 .await?;
+        let root = source.documents.group();
+        let root = root.map_err(|error| Error::source_metadata(&request.source, error))?;
+        let levels = LevelRegions::of(&root, &found.groups);
+        let mut fit = expected(&mut request, levels, &placement)?;
         let all = found.arrays.clone();
         select(&rules, &selection, &mut found, &request.source)?;
         if let Some((path, reason)) = found.unreadable.first() {
@@ -295,6 +294,20 @@ struct Asked<'a> {
     trust: &'a Trust,
 }
 
+/// Expects the dimensions that regions name: what is misspelt is no matter of one array.
+fn expected(
+    request: &mut CopyRequest,
+    levels: LevelRegions,
+    placement: &Placement,
+) -> Result<Fit, Error> {
+    let mut fit = Fit::of_select(request, levels)?;
+    if let Placement::Region(region) = placement {
+        let names = named(region.names())?;
+        fit.expect("--region", &region.to_string(), &names);
+    }
+    Ok(fit)
+}
+
 /// Plans one array.
 async fn plan_one(
     asked: Asked<'_>,
@@ -307,7 +320,7 @@ async fn plan_one(
     let stores = stores.with_meter(&Meter::new());
     let location = member_location(&whole.source, path);
     let source = open_array(&location, &options, &stores).await?;
-    let select = fit.select(whole, source.spec());
+    let select = fit.select(whole, path, source.spec());
     if let Placement::Region(region) = placement {
         fit.saw("--region", &region.to_string(), source.spec());
     }

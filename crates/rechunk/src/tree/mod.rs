@@ -9,6 +9,7 @@ mod fit;
 mod give_up;
 mod grown;
 mod growth;
+mod level_regions;
 mod levels;
 mod members;
 mod ome;
@@ -56,6 +57,7 @@ use crate::repeats::GrownGroups;
 use crate::request::{CopyRequest, takes_parts};
 use crate::{Error, Remedy};
 use fit::Fit;
+use level_regions::LevelRegions;
 use members::MemberLists;
 use plans::{Later, Planner};
 use rules::Rules;
@@ -166,7 +168,6 @@ impl TreeJob {
             return Box::pin(planned).await;
         }
         let rules = Rules::of(&selection);
-        let fit = Fit::of_select(&request)?;
         let by_dialect = ome::format_of(&selection)?;
         let format = request.format.or(by_dialect);
         let format = format.unwrap_or_else(|| Format::of_target(&request.target));
@@ -184,6 +185,8 @@ impl TreeJob {
         let mut root = root.map_err(|error| Error::source_metadata(&location, error))?;
         let mut found =
             Found::below(&location, &source.store, source.format, source.wanted(&request)).await?;
+        let levels = LevelRegions::of(&root, &found.groups);
+        let fit = Fit::of_select(&mut request, levels)?;
         let mut warnings = std::mem::take(&mut found.warnings);
         warnings.extend(left_out(&location, &source.store).await?);
         found.unreadable.append(&mut found.unreadable_groups);

@@ -242,7 +242,7 @@ impl Planner {
         (source, stores): (OpenArray, Stores),
     ) -> Result<Asked, Error> {
         let whole = &self.whole;
-        let select = fit.select(whole, source.spec());
+        let select = fit.select(whole, path, source.spec());
         let source = source.selected(select.as_ref())?;
         let wishes = wishes(&self.rules, fit, whole, path, source.spec());
         let (mut request, warnings) = fit.request(path, source.spec(), wishes, whole);
