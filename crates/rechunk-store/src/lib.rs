@@ -2,7 +2,7 @@
 //!
 //! A [`Store`] is a place that holds objects by key: a local directory, a named space in memory, a
 //! bucket of S3, GCS or Azure, or (read only) a ZIP file, references to ranges of other files, or
-//! an HTTP server; [`Stores`] opens them and shares connections. Opening has no side effects. Every
+//! an HTTP server, or a level of a data set at one; [`Stores`] opens them and shares connections. Opening has no side effects. Every
 //! operation is counted in one place, the [`Meter`], under the [`Role`] the store plays, above any
 //! retry; attempts on the wire apart. A missing object is `None`, never an error, and whatever is
 //! there but cannot be read is an error, never missing.
@@ -19,6 +19,7 @@ mod backend;
 mod conditional;
 mod connections;
 mod copies;
+mod datastore;
 mod durability;
 mod error;
 mod file_size;
@@ -50,6 +51,7 @@ mod upload;
 mod upload_log;
 mod upload_records;
 mod upload_whole;
+mod versioned;
 mod view;
 mod wanted;
 mod watch;

@@ -5,8 +5,9 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use crate::StoreError;
+use crate::datastore::LevelLocation;
 use crate::percent::percent_decode;
-use crate::remote::Address;
+use crate::remote::{Address, Scheme};
 
 /// A place a store can be opened at.
 #[derive(Debug, PartialEq, Eq)]
@@ -63,7 +64,12 @@ pub(crate) fn parse(location: &str) -> Result<Place, StoreError> {
             Ok(Place::Memory { name: Some(name.to_owned()), below })
         }
         _ => match Address::parse(location)? {
-            Some(address) => Ok(Place::Remote(address)),
+            Some(address) => {
+                if address.scheme == Scheme::Datastore {
+                    LevelLocation::parse(location)?;
+                }
+                Ok(Place::Remote(address))
+            }
             None => Err(StoreError::UnsupportedScheme {
                 location: location.to_owned(),
                 scheme: scheme.to_owned(),
