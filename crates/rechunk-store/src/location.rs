@@ -30,6 +30,12 @@ pub fn is_remote(location: &str) -> bool {
     matches!(parse(location), Ok(Place::Remote(_)))
 }
 
+/// True if a location is of an array that is there before anything is written: a level of a data set
+/// at a server ([`crate::Store::is_versioned`]).
+pub fn is_versioned(location: &str) -> bool {
+    matches!(parse(location), Ok(Place::Remote(address)) if address.scheme == Scheme::Datastore)
+}
+
 /// Names of two places in remote stores: one begins with the other if it is at it or below it. The
 /// spelling of their URLs does not matter; `None` if one is elsewhere.
 pub fn remote_names(a: &str, b: &str) -> Option<[String; 2]> {

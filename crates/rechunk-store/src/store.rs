@@ -261,6 +261,15 @@ impl Store {
         matches!(&self.kind, Kind::Versioned(place) if place.is_new())
     }
 
+    /// A name of the version that it is: places of one name have the same blocks. `None` elsewhere,
+    /// and for a version that is still to be made.
+    pub async fn version_name(&self) -> Result<Option<String>, StoreError> {
+        match &self.kind {
+            Kind::Versioned(place) => place.version_name().await,
+            _ => Ok(None),
+        }
+    }
+
     /// Makes the version that the location asks for as a new one, each time it is called; returns
     /// the location of that version. `None` where none is asked for.
     pub async fn make_version(&self) -> Result<Option<String>, StoreError> {

@@ -16,6 +16,10 @@ pub(crate) trait Versioned: Debug + Send + Sync {
     /// True if it is a version that is still to be made: there is nothing to be read.
     fn is_new(&self) -> bool;
 
+    /// Returns a name of the version whose blocks it has; `None` for one that is still to be made.
+    /// Places of one name have the same blocks.
+    async fn version_name(&self) -> Result<Option<String>, StoreError>;
+
     /// Makes the version that a location asks for as a new one; returns the location of it.
     async fn make(&self) -> Result<String, StoreError>;
 }

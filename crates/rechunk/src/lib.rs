@@ -165,6 +165,7 @@ mod tasks_left;
 mod tree;
 mod undertaking;
 mod verify;
+mod version_target;
 mod voxel_grid;
 mod wait;
 mod walk;

@@ -8,7 +8,9 @@ use crate::growth::{Neighbours, Trust};
 use crate::job::Job;
 use crate::open::{OpenArray, open_array};
 use crate::place::begun_growth;
+use crate::placement::Placement;
 use crate::request::CopyRequest;
+use crate::version_target::into_version;
 
 impl Job {
     /// Opens the source and plans. Reads metadata and a few chunk sizes; writes nothing.
@@ -48,6 +50,7 @@ async fn plan_as_declared(
     source: OpenArray,
     stores: Stores,
 ) -> Result<Job, Error> {
+    let request = into_version(request)?;
     if request.is_update() {
         return Box::pin(Job::plan_update(request, source, stores)).await;
     }
@@ -57,6 +60,9 @@ async fn plan_as_declared(
     let begun = begun_growth(&request.target, &stores).await?;
     let planned = Job::plan_growth(request.clone(), source, stores.clone(), begun, None);
     let mut job = Box::pin(planned).await?;
+    if request.placement == Some(Placement::Whole) {
+        return Ok(job); // nothing lies beside it
+    }
     let trust = Trust::of(&request);
     let location = request.target.trim_end_matches('/');
     let name = location.rsplit('/').next().unwrap_or(location);

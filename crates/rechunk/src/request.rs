@@ -261,7 +261,7 @@ pub(crate) fn profile_of(location: &str) -> &'static str {
         Some("s3") => "s3",
         Some("gs") => "gs",
         Some("az") => "az",
-        Some("http" | "https") => "http",
+        Some("http" | "https" | "datastore+http" | "datastore+https") => "http",
         _ if location == "memory:" => "memory",
         _ => "local",
     }

@@ -196,6 +196,14 @@ impl Versioned for DatasetClient {
         self.location.version == VersionAsked::New
     }
 
+    async fn version_name(&self) -> std::result::Result<Option<String>, StoreError> {
+        let level = self.level(&Extensions::default()).await.map_err(|error| {
+            let label = self.location.dataset_url();
+            StoreError::from_object_store(&label, "", "look at", error.into())
+        })?;
+        Ok(level.version.as_ref().map(|version| self.location.level_url(version)))
+    }
+
     async fn make(&self) -> std::result::Result<String, StoreError> {
         let url = format!("{}/write", self.location.level_url("new"));
         let failed = |error: Shared| {

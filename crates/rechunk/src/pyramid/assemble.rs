@@ -25,6 +25,7 @@ use crate::sample::{Sample, sample};
 use crate::specified::Specified;
 use crate::target::is_same_place;
 use crate::tree::{Adding, TreeArray, TreeJob};
+use crate::version_target::check_takes_group;
 
 /// Plans the pyramid that a request asks for. Reads metadata and a few chunk sizes; writes nothing.
 pub(crate) async fn prepare_pyramid(
@@ -117,6 +118,7 @@ fn check_request(request: &CopyRequest, pyramid: &PyramidRequest) -> Result<(), 
             hint: Some("choose the mean, or `fill`".into()),
         });
     }
+    check_takes_group(request)?;
     if request.apply.is_some() || request.placement.is_some() {
         return Err(Error::Usage {
             message: "levels are made of a source as it is, into a target of their own".to_owned(),

@@ -54,6 +54,7 @@ use crate::plan_request::profile;
 use crate::pyramid::PyramidReport;
 use crate::repeats::GrownGroups;
 use crate::request::{CopyRequest, takes_parts};
+use crate::version_target::check_takes_group;
 use crate::{Error, Remedy};
 use fit::Fit;
 use members::MemberLists;
@@ -161,6 +162,7 @@ impl TreeJob {
         source: &Source,
         stores: Stores,
     ) -> Result<Self, Error> {
+        check_takes_group(&request)?;
         if let Some(placement) = request.placement.clone() {
             let planned = Self::prepare_growth(request, placement, selection, source, stores);
             return Box::pin(planned).await;
