@@ -1,6 +1,6 @@
 //! Plans the copy of one array: new, or into a target that exists with what is around it.
 
-use rechunk_store::{Meter, Stores};
+use rechunk_store::{Meter, Stores, is_versioned};
 
 use crate::Error;
 use crate::chunk_keys;
@@ -8,7 +8,6 @@ use crate::growth::{Neighbours, Trust};
 use crate::job::Job;
 use crate::open::{OpenArray, open_array};
 use crate::place::begun_growth;
-use crate::placement::Placement;
 use crate::request::CopyRequest;
 use crate::version_target::into_version;
 
@@ -60,7 +59,7 @@ async fn plan_as_declared(
     let begun = begun_growth(&request.target, &stores).await?;
     let planned = Job::plan_growth(request.clone(), source, stores.clone(), begun, None);
     let mut job = Box::pin(planned).await?;
-    if request.placement == Some(Placement::Whole) {
+    if is_versioned(&request.target) {
         return Ok(job); // nothing lies beside it
     }
     let trust = Trust::of(&request);

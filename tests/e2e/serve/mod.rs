@@ -1,6 +1,9 @@
 //! `rechunk serve`: a process that others read from, and that ends when it is told to.
 
 mod builder;
+mod client;
+mod executor;
+mod interrupted;
 mod killed;
 mod rebuild;
 mod serving;

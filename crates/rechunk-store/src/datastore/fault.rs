@@ -39,6 +39,11 @@ pub(super) enum Fault {
     Unsupported(&'static str),
 }
 
+/// True for the error of a data set that is not there.
+pub(crate) fn is_missing_dataset(error: &(dyn Error + 'static)) -> bool {
+    matches!(error.downcast_ref(), Some(Fault::NoDataset { .. }))
+}
+
 /// An error that all who wait for one answer get.
 #[derive(Debug, Clone)]
 pub(super) struct Shared(Arc<dyn Error + Send + Sync>);

@@ -17,4 +17,5 @@ mod server;
 mod writes;
 
 pub(crate) use connect::connect;
+pub(crate) use fault::is_missing_dataset;
 pub(crate) use location::LevelLocation;

@@ -12,6 +12,7 @@ use crate::open::OpenArray;
 use crate::place::begun_growth;
 use crate::request::CopyRequest;
 use crate::specified::Specified;
+use crate::version_target::with_creation;
 use crate::{Error, format_shape};
 
 impl Job {
@@ -24,7 +25,9 @@ impl Job {
         check_options(&request)?;
         let location = request.target.clone();
         let begun = begun_growth(&location, &stores).await?;
-        let (existing, change) = open_existing(&request, &stores).await?;
+        let existing = open_existing(&request, &stores).await;
+        let (existing, change) =
+            existing.map_err(|error| with_creation(error, &request, &source))?;
         let (shape, target) = (&source.spec().shape, &existing.spec().shape);
         if shape != target {
             return Err(Error::Conflict {
