@@ -191,7 +191,7 @@ pub(crate) struct PlanningArgs {
     /// writes it [default: built-in profiles].
     #[arg(long, value_name = "FILE", env = "RECHUNK_PROFILE")]
     pub profile: Option<String>,
-    /// Store profile of the source: local, hdd, s3, gs, az, http, memory, or a store of --profile.
+    /// Store profile of the source: local, hdd, s3, gs, az, http, datastore, memory, or a store of --profile.
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub source_profile: Option<String>,
     /// Store profile of the intermediate.

@@ -261,7 +261,8 @@ pub(crate) fn profile_of(location: &str) -> &'static str {
         Some("s3") => "s3",
         Some("gs") => "gs",
         Some("az") => "az",
-        Some("http" | "https" | "datastore+http" | "datastore+https") => "http",
+        Some("http" | "https") => "http",
+        Some("datastore+http" | "datastore+https") => "datastore",
         _ if location == "memory:" => "memory",
         _ => "local",
     }

@@ -14,8 +14,8 @@ use super::level::Level;
 use super::queue::{Carrier, Queue, Waiting, path};
 use super::server::Server;
 
-/// Most requests at once: behind them others gather. More of them are no faster (see
-/// `docs/design/040-datastore-client.md`).
+/// Most requests at once: behind them others gather (`docs/design/040-datastore-client.md` has what
+/// was measured).
 const REQUESTS_MAX: usize = 16;
 /// Pieces of a block that are ahead of whoever reads it.
 const PIECES_AHEAD: usize = 1;

@@ -11,7 +11,7 @@ use super::queue::{Carrier, Queue, Waiting, path};
 use super::server::Server;
 
 /// Most requests at once: a server makes each of their blocks durable before it answers.
-const REQUESTS_MAX: usize = 8;
+const REQUESTS_MAX: usize = 16;
 
 /// A block that is to be written.
 #[derive(Debug)]
