@@ -25,7 +25,9 @@ pub(crate) use synthetic::SyntheticArgs;
 const AFTER: &str = "\
 Locations are paths or URLs (file:// s3:// gs:// az:// http(s):// memory://); an array inside a
 container follows it: data.zarr/air/temperature, s3://bucket/data.zarr/air; so it does a ZIP file
-(data.zip/air, image.ozx/0) and references of kerchunk or VirtualiZarr (refs.json/air, refs.parq/air)
+(data.zip/air, image.ozx/0) and references of kerchunk or VirtualiZarr (refs.json/air, refs.parq/air).
+A level of a data set at a server is datastore+http://host/datasets/NAME/1/1/1/latest (or a number;
+or new, for a version that is made)
 
 Examples:
   rechunk copy sst.zarr/sst by-pixel.zarr --chunks time=-1,lat=30,lon=30 --max-mem 1GiB
