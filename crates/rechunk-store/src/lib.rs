@@ -1,11 +1,12 @@
 //! Opens a location and moves whole objects or ranges, counting every request and byte.
 //!
 //! A [`Store`] is a place that holds objects by key: a local directory, a named space in memory, a
-//! bucket of S3, GCS or Azure, or (read only) a ZIP file, references to ranges of other files, or
-//! an HTTP server, or a level of a data set at one; [`Stores`] opens them and shares connections. Opening has no side effects. Every
-//! operation is counted in one place, the [`Meter`], under the [`Role`] the store plays, above any
-//! retry; attempts on the wire apart. A missing object is `None`, never an error, and whatever is
-//! there but cannot be read is an error, never missing.
+//! bucket of S3, GCS or Azure, a level of a data set at a server, or (read only) a ZIP file,
+//! references to ranges of other files, or an HTTP server; [`Stores`] opens them and shares
+//! connections. Opening has no side effects. Every operation is counted in one place, the
+//! [`Meter`], under the [`Role`] the store plays, above any retry; attempts on the wire apart. A
+//! missing object is `None`, never an error, and whatever is there but cannot be read is an error,
+//! never missing.
 //!
 //! Files of raw elements are moved in runs of bytes: a [`ReadFile`] is read at any place, and a
 //! [`PartFile`] is written at any place until it is whole. Only a local directory has them.

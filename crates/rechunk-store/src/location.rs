@@ -30,8 +30,8 @@ pub fn is_remote(location: &str) -> bool {
     matches!(parse(location), Ok(Place::Remote(_)))
 }
 
-/// True if a location is of an array that is there before anything is written: a level of a data set
-/// at a server ([`crate::Store::is_versioned`]).
+/// True if a location is of an array that is there before anything is written: a level of a data
+/// set at a server ([`crate::Store::is_versioned`]).
 pub fn is_versioned(location: &str) -> bool {
     matches!(parse(location), Ok(Place::Remote(address)) if address.scheme == Scheme::Datastore)
 }

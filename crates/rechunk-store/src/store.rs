@@ -250,8 +250,8 @@ impl Store {
         }
     }
 
-    /// True if its array is there before anything is written, and keeps its shape, chunks and type:
-    /// a level of a data set at a server.
+    /// True for a level of a data set at a server. Its array is there before anything is written,
+    /// and keeps its shape, chunks and type.
     pub fn is_versioned(&self) -> bool {
         matches!(self.kind, Kind::Versioned(_))
     }

@@ -13,6 +13,7 @@ use crate::advice::MoreMemory;
 use crate::apply::{ApplyReport, Opened};
 use crate::around::Around;
 use crate::carried::Carried;
+use crate::dataset_creation::with_creation;
 use crate::formats::Metadata;
 use crate::growth::{self, Begun, Change, Growth, Trust};
 use crate::gzip_file::unpacked_name;
@@ -23,7 +24,6 @@ use crate::report::Report;
 use crate::request::CopyRequest;
 use crate::sample::{Sample, Sampled, sample};
 use crate::specified::Specified;
-use crate::version_target::with_creation;
 
 /// A planned copy.
 #[derive(Debug)]
@@ -156,12 +156,12 @@ impl Job {
         // What a data set says of itself was said before, and stays.
         let is_trusted = is_versioned(&request.target) || trust.means(path.unwrap_or(&name));
         let target = growth::open_existing(&request, &stores).await;
-        let target = target.map_err(|error| with_creation(error, &request, &source))?;
+        let target = target.map_err(|error| with_creation(error, &request, source.spec()))?;
         let (source, note) = growth::counted(source, &target.0, &request, &stores).await?;
         let seen = (source.clone(), target.0.clone());
         let grown =
             growth::specify(&request, placement, source, target, begun.as_ref(), is_trusted);
-        let grown = grown.map_err(|error| with_creation(error, &request, &seen.0))?;
+        let grown = grown.map_err(|error| with_creation(error, &request, seen.0.spec()))?;
         if !is_trusted {
             growth::check_order(&request.target, &seen.0, &seen.1, &grown.growth).await?;
         }

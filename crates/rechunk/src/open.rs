@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::version_target::check_is_made;
+use crate::is_made::check_is_made;
 use rechunk_array::{Array, RegionOptions};
 use rechunk_format::cast::{CastTo, Recount};
 use rechunk_format::{FormatError, Layout};

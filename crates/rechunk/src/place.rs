@@ -14,10 +14,10 @@ use crate::may_start::may_start;
 use crate::request::{Existing, Running};
 use crate::resumption::{check_target_of, go_on, rebuilt, resume_job};
 use crate::saved_job::SavedJob;
+use crate::settled::settle;
 use crate::target::{
     GroupAbove, InTheWay, check_apart, check_file, groups_above, in_the_way, is_array, open_target,
 };
-use crate::version_target::settle;
 use crate::work_dir::{Left, WorkDir};
 use crate::writer_lock::{WriterLock, held_by};
 use crate::{Error, Remedy};

@@ -5,11 +5,11 @@ use rechunk_store::{Meter, Stores, is_versioned};
 use crate::Error;
 use crate::chunk_keys;
 use crate::growth::{Neighbours, Trust};
+use crate::into_version::into_version;
 use crate::job::Job;
 use crate::open::{OpenArray, open_array};
 use crate::place::begun_growth;
 use crate::request::CopyRequest;
-use crate::version_target::into_version;
 
 impl Job {
     /// Opens the source and plans. Reads metadata and a few chunk sizes; writes nothing.

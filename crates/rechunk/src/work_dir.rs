@@ -347,8 +347,8 @@ impl WorkDir {
     }
 }
 
-/// Name of the state of runs at a target: beside it, where something can be there. That of a version
-/// of a data set is in the current directory.
+/// Name of the state of runs at a target: beside it, where something can be there. That of a
+/// version of a data set is in the current directory.
 fn state_name(target: &str) -> String {
     if !is_versioned(target) {
         return own_name(target);

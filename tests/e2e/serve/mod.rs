@@ -2,6 +2,7 @@
 
 mod builder;
 mod client;
+mod client_token;
 mod executor;
 mod interrupted;
 mod killed;

@@ -39,7 +39,7 @@ pub(super) struct DatasetClient {
     writes: Writes,
 }
 
-/// What a level says of itself.
+/// Description of a level that is served.
 #[derive(Debug, Deserialize)]
 struct Served {
     version: u64,
@@ -147,8 +147,7 @@ impl DatasetClient {
     }
 }
 
-/// What goes with a request of ours: not that a single slow read may be sent again, for one of ours
-/// has many blocks.
+/// Leaves out of `extensions` that a slow read may be sent again: a request of ours has many blocks.
 fn sent(mut extensions: Extensions) -> Extensions {
     extensions.remove::<Like>();
     extensions

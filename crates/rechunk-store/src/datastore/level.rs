@@ -4,15 +4,13 @@ use bytes::{BufMut, Bytes, BytesMut};
 use object_store::PutPayload;
 use serde_json::{Value, json};
 
-use super::answer::Sizes;
 use super::description::Description;
 use super::fault::Fault;
 use super::location::LevelLocation;
+use super::sizes::Sizes;
 
 /// Key of the attributes.
 pub(super) const ATTRIBUTES: &str = "attributes.json";
-/// Bytes of a block's header on the wire: its size along x, y and z.
-pub(super) const WIRE_HEADER_BYTES: usize = 12;
 
 /// An axis beyond x, y and z that has more than one index. In this order they follow in N5, so that
 /// an array is angle, time, channel, z, y, x in C order, as OME-Zarr wants its own.

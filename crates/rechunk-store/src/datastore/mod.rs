@@ -14,6 +14,7 @@ mod location;
 mod queue;
 mod reads;
 mod server;
+mod sizes;
 mod writes;
 
 pub(crate) use connect::connect;

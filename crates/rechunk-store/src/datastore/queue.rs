@@ -1,10 +1,10 @@
-//! What waits to be sent together: a request takes all that waits when it can go.
+//! Blocks that wait to be sent together: a request takes all that wait when it can go.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Most characters of the path of a request behind that of its level: clients of others keep to
-/// 2 000 in all, and servers take so many.
+/// Most characters of the path of a request behind that of its level. Other clients keep to 2 000 in
+/// all, and servers take so many.
 const PATH_MAX: usize = 1_800;
 /// Most blocks of a request.
 const BLOCKS_MAX: usize = 256;

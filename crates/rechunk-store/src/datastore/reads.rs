@@ -8,11 +8,12 @@ use futures::{SinkExt, StreamExt};
 use object_store::Extensions;
 use object_store::client::HttpResponse;
 
-use super::answer::{AnswerReader, Piece, Sizes};
+use super::answer::{AnswerReader, Piece};
 use super::fault::{Fault, Shared};
 use super::level::Level;
 use super::queue::{Carrier, Queue, Waiting, path};
 use super::server::Server;
+use super::sizes::Sizes;
 
 /// Most requests at once: behind them others gather (`docs/design/040-datastore-client.md` has what
 /// was measured).
@@ -147,7 +148,7 @@ async fn spread(answer: HttpResponse, level: &Level, wishes: Vec<Wish>) {
 }
 
 struct Spread {
-    /// Where elements of the block that has begun go; `None`: nobody wants them.
+    /// Receiver of the block that has begun; `None`: nobody wants it.
     sender: Option<mpsc::Sender<Result<Bytes, Shared>>>,
     held: Option<Held>,
 }

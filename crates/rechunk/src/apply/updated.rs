@@ -6,13 +6,13 @@ use rechunk_grid::Region;
 use rechunk_store::Stores;
 
 use super::Opened;
+use crate::dataset_creation::with_creation;
 use crate::growth::{Growth, decided_option, open_existing};
 use crate::job::Job;
 use crate::open::OpenArray;
 use crate::place::begun_growth;
 use crate::request::CopyRequest;
 use crate::specified::Specified;
-use crate::version_target::with_creation;
 use crate::{Error, format_shape};
 
 impl Job {
@@ -27,7 +27,7 @@ impl Job {
         let begun = begun_growth(&location, &stores).await?;
         let existing = open_existing(&request, &stores).await;
         let (existing, change) =
-            existing.map_err(|error| with_creation(error, &request, &source))?;
+            existing.map_err(|error| with_creation(error, &request, source.spec()))?;
         let (shape, target) = (&source.spec().shape, &existing.spec().shape);
         if shape != target {
             return Err(Error::Conflict {

@@ -257,8 +257,7 @@ fn place(
                         format_shape(shape)
                     ),
                     hint: Some(
-                        "a data set keeps its shape: create another one, or write a part of it with \
-                         --region"
+                        "a data set keeps its shape: create another one, or write into a region"
                             .into(),
                     ),
                 });

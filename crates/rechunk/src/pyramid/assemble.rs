@@ -19,13 +19,13 @@ use super::sizes::{Sizes, factors, shape_of};
 use super::targets::{LevelWish, SpecifiedLevel, specified};
 use super::{PyramidReport, PyramidRequest};
 use crate::Error;
+use crate::into_version::check_takes_group;
 use crate::job::Job;
 use crate::request::CopyRequest;
 use crate::sample::{Sample, sample};
 use crate::specified::Specified;
 use crate::target::is_same_place;
 use crate::tree::{Adding, TreeArray, TreeJob};
-use crate::version_target::check_takes_group;
 
 /// Plans the pyramid that a request asks for. Reads metadata and a few chunk sizes; writes nothing.
 pub(crate) async fn prepare_pyramid(
