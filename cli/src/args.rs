@@ -25,7 +25,7 @@ pub(crate) use synthetic::SyntheticArgs;
 const AFTER: &str = "\
 Locations are paths or URLs (file:// s3:// gs:// az:// http(s):// memory://, datastore+http:// for
 data sets); an array inside a container follows it: data.zarr/air, s3://bucket/data.zarr/air; so it
-does a ZIP file (data.zip/air, image.ozx/0) and references of kerchunk or VirtualiZarr (refs.json/air)
+does a ZIP file (data.zip/air, image.ozx/0) and references of kerchunk (refs.json/air, refs.parq)
 
 Examples:
   rechunk copy sst.zarr/sst by-pixel.zarr --chunks time=-1,lat=30,lon=30 --max-mem 1GiB

@@ -341,7 +341,7 @@ fn what_cannot_be_is_refused_and_says_what_can() {
         (&["copy", &source, &level("mixedLatest")], 2, &["only read", "`new`"]),
         (&["copy", &source, &level("0"), "--chunks", "4,4,4"], 2, &["keeps its own"]),
         (&["copy", &source, &level("0"), "--overwrite"], 2, &["keep"]),
-        (&["copy", &source, &level("0"), "--append", "0"], 2, &["cannot append", "--region"]),
+        (&["copy", &source, &level("0"), "--append", "0"], 2, &["cannot append", "regions"]),
         (&["copy", &level("latest"), &level("0")], 4, &["has the blocks of"]),
         (&["copy", &level("mixedLatest"), &level("new")], 4, &["has the blocks of"]),
         (&["copy", &source, &level("new"), "--resume"], 4, &["no interrupted run"]),

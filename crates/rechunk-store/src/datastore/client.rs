@@ -147,7 +147,7 @@ impl DatasetClient {
     }
 }
 
-/// Leaves out of `extensions` that a slow read may be sent again: a request of ours has many blocks.
+/// Leaves out of `extensions` that a slow read may be sent again: a request has many blocks.
 fn sent(mut extensions: Extensions) -> Extensions {
     extensions.remove::<Like>();
     extensions

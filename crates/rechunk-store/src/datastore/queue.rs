@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Most characters of the path of a request behind that of its level. Other clients keep to 2 000 in
-/// all, and servers take so many.
+/// Most characters of the path of a request behind that of its level. Other clients keep to 2 000
+/// in all, and servers take so many.
 const PATH_MAX: usize = 1_800;
 /// Most blocks of a request.
 const BLOCKS_MAX: usize = 256;
