@@ -23,9 +23,9 @@ pub(crate) use status::{StatusArgs, WatchArgs};
 pub(crate) use synthetic::SyntheticArgs;
 
 const AFTER: &str = "\
-Locations are paths or URLs (file:// s3:// gs:// az:// http(s):// memory://); an array inside a
-container follows it: data.zarr/air/temperature, s3://bucket/data.zarr/air; so it does a ZIP file
-(data.zip/air, image.ozx/0) and references of kerchunk or VirtualiZarr (refs.json/air, refs.parq/air)
+Locations are paths or URLs (file:// s3:// gs:// az:// http(s):// memory://, datastore+http:// for
+data sets); an array inside a container follows it: data.zarr/air, s3://bucket/data.zarr/air; so it
+does a ZIP file (data.zip/air, image.ozx/0) and references of kerchunk (refs.json/air, refs.parq)
 
 Examples:
   rechunk copy sst.zarr/sst by-pixel.zarr --chunks time=-1,lat=30,lon=30 --max-mem 1GiB
@@ -191,7 +191,7 @@ pub(crate) struct PlanningArgs {
     /// writes it [default: built-in profiles].
     #[arg(long, value_name = "FILE", env = "RECHUNK_PROFILE")]
     pub profile: Option<String>,
-    /// Store profile of the source: local, hdd, s3, gs, az, http, memory, or a store of --profile.
+    /// Profile of the source: local, hdd, s3, gs, az, http, datastore, memory, or one of --profile.
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub source_profile: Option<String>,
     /// Store profile of the intermediate.

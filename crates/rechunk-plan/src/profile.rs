@@ -11,7 +11,7 @@ use crate::Multipart;
 /// Costs of one store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoreProfile {
-    /// Name: `local`, `hdd`, `s3`, `gs`, `az`, `http`, `memory`, or a file's.
+    /// Name: `local`, `hdd`, `s3`, `gs`, `az`, `http`, `datastore`, `memory`, or a file's.
     pub name: String,
     /// Latency of one read request, seconds.
     pub get_seconds: f64,
@@ -132,13 +132,15 @@ const MIB: f64 = 1024.0 * 1024.0;
 
 /// name, get s, put s, read MiB/s, write MiB/s, concurrency, get $, put $
 type Row = (&'static str, f64, f64, f64, f64, u32, f64, f64);
-const BUILT_IN: [Row; 7] = [
+const BUILT_IN: [Row; 8] = [
     ("local", 60e-6, 150e-6, 2000.0, 800.0, 16, 0.0, 0.0),
     ("hdd", 10e-3, 12e-3, 150.0, 120.0, 1, 0.0, 0.0),
     ("s3", 30e-3, 60e-3, 250.0, 250.0, 64, 0.4e-6, 5e-6),
     ("gs", 40e-3, 70e-3, 250.0, 250.0, 64, 0.4e-6, 5e-6),
     ("az", 35e-3, 65e-3, 250.0, 250.0, 64, 0.44e-6, 5.5e-6),
     ("http", 50e-3, 50e-3, 100.0, 100.0, 16, 0.0, 0.0),
+    // Blocks that wait share a round trip.
+    ("datastore", 5e-3, 5e-3, 100.0, 100.0, 256, 0.0, 0.0),
     ("memory", 1e-6, 1e-6, 8000.0, 8000.0, 64, 0.0, 0.0),
 ];
 

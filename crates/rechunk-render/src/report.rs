@@ -39,6 +39,7 @@ fn array_text(report: &Report) -> String {
     let mut lines = vec![traffic_table(&report.estimate, report.traffic.as_ref())];
     lines.push(time_line(report.plan.array_bytes(), report.elapsed_seconds, report.tasks));
     lines.push(memory_line(&report.memory));
+    lines.extend(report.version_made.as_ref().map(|made| format!("  the new version is {made}")));
     lines.extend(missing_line(report));
     if report.verified == Some(true) {
         lines.push(

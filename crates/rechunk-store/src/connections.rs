@@ -13,7 +13,7 @@ use crate::pace::Pace;
 use crate::remote::{Address, Limiter, Remote, Scheme};
 use crate::retry::Patience;
 use crate::store::Kind;
-use crate::{Meter, Store, StoreError, StoreOptions, memory};
+use crate::{Meter, Store, StoreError, StoreOptions, datastore, memory};
 
 /// Connections, and what stores that are opened have in common. Clones share them.
 #[derive(Clone, Default)]
@@ -70,10 +70,14 @@ impl Connections {
                 store.child(&below)?
             }
             Place::Remote(address) => {
-                let Remote { inner, multipart, limiter, clock, etags } = self.remote(&address)?;
+                let Remote { inner, multipart, limiter, clock, etags, versioned } =
+                    self.remote(&address)?;
                 let mut store = Store::from_object_store(inner, &address.root);
                 if address.scheme == Scheme::Http {
                     store.kind = Kind::Http;
+                }
+                if let Some(versioned) = versioned {
+                    store.kind = Kind::Versioned(versioned);
                 }
                 let options = &self.options;
                 let (max_retries, timeout) = (options.max_retries(), options.timeout());
@@ -109,7 +113,10 @@ impl Connections {
         if let Some(remote) = remotes.get(&key) {
             return Ok(remote.clone());
         }
-        let remote = Remote::connect(address, &self.options)?;
+        let remote = match address.scheme {
+            Scheme::Datastore => datastore::connect(address, &self.options)?,
+            _ => Remote::connect(address, &self.options)?,
+        };
         remotes.insert(key, remote.clone());
         Ok(remote)
     }

@@ -3,6 +3,7 @@ use std::{fmt, io};
 
 use thiserror::Error;
 
+use crate::datastore::is_missing_dataset;
 use crate::remote::{Failure, access_hint, is_denial, range_hint, retries};
 
 /// Any error below this crate.
@@ -214,6 +215,11 @@ impl StoreError {
     /// The object has not the size it has to have.
     pub fn is_wrong_size(&self) -> bool {
         matches!(self, Self::WrongSize { .. })
+    }
+
+    /// The data set that a location names is not there.
+    pub fn is_missing_dataset(&self) -> bool {
+        chain(self).any(is_missing_dataset)
     }
 
     /// The store does not let this user do that.

@@ -1,11 +1,12 @@
 //! Opens a location and moves whole objects or ranges, counting every request and byte.
 //!
 //! A [`Store`] is a place that holds objects by key: a local directory, a named space in memory, a
-//! bucket of S3, GCS or Azure, or (read only) a ZIP file, references to ranges of other files, or
-//! an HTTP server; [`Stores`] opens them and shares connections. Opening has no side effects. Every
-//! operation is counted in one place, the [`Meter`], under the [`Role`] the store plays, above any
-//! retry; attempts on the wire apart. A missing object is `None`, never an error, and whatever is
-//! there but cannot be read is an error, never missing.
+//! bucket of S3, GCS or Azure, a level of a data set at a server, or (read only) a ZIP file,
+//! references to ranges of other files, or an HTTP server; [`Stores`] opens them and shares
+//! connections. Opening has no side effects. Every operation is counted in one place, the
+//! [`Meter`], under the [`Role`] the store plays, above any retry; attempts on the wire apart. A
+//! missing object is `None`, never an error, and whatever is there but cannot be read is an error,
+//! never missing.
 //!
 //! Files of raw elements are moved in runs of bytes: a [`ReadFile`] is read at any place, and a
 //! [`PartFile`] is written at any place until it is whole. Only a local directory has them.
@@ -19,6 +20,7 @@ mod backend;
 mod conditional;
 mod connections;
 mod copies;
+mod datastore;
 mod durability;
 mod error;
 mod file_size;
@@ -50,6 +52,7 @@ mod upload;
 mod upload_log;
 mod upload_records;
 mod upload_whole;
+mod versioned;
 mod view;
 mod wanted;
 mod watch;
@@ -75,7 +78,7 @@ pub use local::part_file::{PartEnd, PartFile, WriteBatch};
 pub use local::range_reader::RangeReader;
 pub use local::read_file::{ReadBatch, ReadFile};
 pub use local::runs::{AS_IN_PAGE_BYTES, Run, start_as_in_page};
-pub use location::{has_zip_name, is_remote, remote_names};
+pub use location::{has_zip_name, is_remote, is_versioned, remote_names};
 pub use meter::{ControlTraffic, Meter, Role, RoleTraffic, Traffic};
 pub use multipart::PartSizes;
 pub use narrow::{Got, Narrow};

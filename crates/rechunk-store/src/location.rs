@@ -5,8 +5,9 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use crate::StoreError;
+use crate::datastore::LevelLocation;
 use crate::percent::percent_decode;
-use crate::remote::Address;
+use crate::remote::{Address, Scheme};
 
 /// A place a store can be opened at.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,6 +28,12 @@ pub(crate) enum Place {
 /// True if a location is of a store that is reached over the network.
 pub fn is_remote(location: &str) -> bool {
     matches!(parse(location), Ok(Place::Remote(_)))
+}
+
+/// True if a location is of an array that is there before anything is written: a level of a data
+/// set at a server ([`crate::Store::is_versioned`]).
+pub fn is_versioned(location: &str) -> bool {
+    matches!(parse(location), Ok(Place::Remote(address)) if address.scheme == Scheme::Datastore)
 }
 
 /// Names of two places in remote stores: one begins with the other if it is at it or below it. The
@@ -63,7 +70,12 @@ pub(crate) fn parse(location: &str) -> Result<Place, StoreError> {
             Ok(Place::Memory { name: Some(name.to_owned()), below })
         }
         _ => match Address::parse(location)? {
-            Some(address) => Ok(Place::Remote(address)),
+            Some(address) => {
+                if address.scheme == Scheme::Datastore {
+                    LevelLocation::parse(location)?;
+                }
+                Ok(Place::Remote(address))
+            }
             None => Err(StoreError::UnsupportedScheme {
                 location: location.to_owned(),
                 scheme: scheme.to_owned(),

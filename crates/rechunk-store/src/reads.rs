@@ -307,7 +307,7 @@ impl Store {
     /// one that is shorter says how long it is; and an HTTP server may know no ranges.
     pub(crate) fn answers_with_all(&self, wanted: Wanted<'_>) -> bool {
         matches!(wanted, Wanted::RangeOf { .. })
-            && matches!(self.kind, Kind::Directory(_) | Kind::Http)
+            && matches!(self.kind, Kind::Directory(_) | Kind::Http | Kind::Versioned(_))
     }
 
     pub(crate) fn range(&self, key: &str, wanted: Wanted) -> Result<Option<GetRange>, StoreError> {

@@ -16,6 +16,7 @@ use crate::pace::Pace;
 use crate::remote::{Etags, Limiter};
 use crate::retry::Patience;
 use crate::server_clock::ServerClock;
+use crate::versioned::Versioned;
 use crate::view::View;
 use crate::zip::ZipFile;
 use crate::{Durability, Meter, Role, StoreError};
@@ -69,6 +70,8 @@ pub(crate) enum Kind {
     Objects,
     /// Is read by keys that are known.
     Http,
+    /// An array that is there, whose chunks are read and written by keys that are known.
+    Versioned(Arc<dyn Versioned>),
 }
 
 impl Store {
@@ -242,26 +245,56 @@ impl Store {
             Kind::Archive(_) => Some("a ZIP file"),
             Kind::References(ref references) => Some(references.what()),
             Kind::Http => Some("an HTTP server"),
+            Kind::Versioned(ref place) => place.read_only(),
             _ => None,
+        }
+    }
+
+    /// True for a level of a data set at a server. Its array is there before anything is written,
+    /// and keeps its shape, chunks and type.
+    pub fn is_versioned(&self) -> bool {
+        matches!(self.kind, Kind::Versioned(_))
+    }
+
+    /// True for a version that is still to be made: there is nothing to be read.
+    pub fn is_new_version(&self) -> bool {
+        matches!(&self.kind, Kind::Versioned(place) if place.is_new())
+    }
+
+    /// A name of the version that it is: places of one name have the same blocks. `None` elsewhere,
+    /// and for a version that is still to be made.
+    pub async fn version_name(&self) -> Result<Option<String>, StoreError> {
+        match &self.kind {
+            Kind::Versioned(place) => place.version_name().await,
+            _ => Ok(None),
+        }
+    }
+
+    /// Makes the version that the location asks for as a new one, each time it is called; returns
+    /// the location of that version. `None` where none is asked for.
+    pub async fn make_version(&self) -> Result<Option<String>, StoreError> {
+        match &self.kind {
+            Kind::Versioned(place) if place.is_new() => place.make().await.map(Some),
+            _ => Ok(None),
         }
     }
 
     /// True if its objects can be listed; else keys have to be known.
     pub fn can_list(&self) -> bool {
-        !matches!(self.kind, Kind::Http)
+        !matches!(self.kind, Kind::Http | Kind::Versioned(_))
     }
 
     /// A range of an object is asked for as an object is. Not of every HTTP server; and what is
     /// packed in a ZIP file is unpacked from its beginning.
     pub fn reads_ranges(&self) -> bool {
-        !matches!(self.kind, Kind::Http | Kind::Archive(_))
+        !matches!(self.kind, Kind::Http | Kind::Versioned(_) | Kind::Archive(_))
     }
 
     /// A list of what is in it costs less than asking for each object that may be there.
     pub fn lists_for_little(&self) -> bool {
         match self.kind {
             Kind::Directory(_) | Kind::Archive(_) | Kind::Memory | Kind::Objects => true,
-            Kind::References(_) | Kind::Http => false, // all of them would be fetched; none can be had
+            Kind::References(_) | Kind::Http | Kind::Versioned(_) => false, // all of them would be fetched; none can be had
         }
     }
 
@@ -291,7 +324,7 @@ impl Store {
     /// Its answers take long, compared with their bytes: many requests are to be in flight.
     pub fn answers_late(&self) -> bool {
         match &self.kind {
-            Kind::Objects | Kind::Http => true,
+            Kind::Objects | Kind::Http | Kind::Versioned(_) => true,
             Kind::References(references) => references.answers_late(),
             Kind::Directory(_) | Kind::Archive(_) | Kind::Memory => false,
         }

@@ -6,13 +6,14 @@ use std::time::SystemTime;
 use rechunk_format::Layout;
 use rechunk_plan::PlanRequest;
 use rechunk_planner::{Planned, cheapest, plan};
-use rechunk_store::{Meter, Stores};
+use rechunk_store::{Meter, Stores, is_versioned};
 
 use crate::Error;
 use crate::advice::MoreMemory;
 use crate::apply::{ApplyReport, Opened};
 use crate::around::Around;
 use crate::carried::Carried;
+use crate::dataset_creation::with_creation;
 use crate::formats::Metadata;
 use crate::growth::{self, Begun, Change, Growth, Trust};
 use crate::gzip_file::unpacked_name;
@@ -69,6 +70,8 @@ pub struct Job {
     pub(crate) makes_temp: bool,
     /// Change of metadata that makes the new shape of the target known.
     pub(crate) change: Option<Change>,
+    /// Location of the version that its run has made, where the target was to be a new one.
+    pub(crate) version_made: Option<String>,
     /// It was planned as a run that had begun, and not ended, was to do it.
     pub(crate) is_begun: bool,
     /// Findings about a few objects of the source when it was planned.
@@ -91,6 +94,7 @@ impl Job {
             growth: self.growth.clone(),
             more_memory: self.more_memory.clone(),
             notes: self.notes.clone(),
+            version_made: self.version_made.clone(),
             ..Report::of_plan(&self.planned, &self.warnings)
         }
     }
@@ -149,12 +153,15 @@ impl Job {
         let trust = Trust::of(&request);
         let location = request.target.trim_end_matches('/');
         let name = location.rsplit('/').next().unwrap_or(location).to_owned();
-        let is_trusted = trust.means(path.unwrap_or(&name));
-        let target = growth::open_existing(&request, &stores).await?;
+        // What a data set says of itself was said before, and stays.
+        let is_trusted = is_versioned(&request.target) || trust.means(path.unwrap_or(&name));
+        let target = growth::open_existing(&request, &stores).await;
+        let target = target.map_err(|error| with_creation(error, &request, source.spec()))?;
         let (source, note) = growth::counted(source, &target.0, &request, &stores).await?;
         let seen = (source.clone(), target.0.clone());
         let grown =
-            growth::specify(&request, placement, source, target, begun.as_ref(), is_trusted)?;
+            growth::specify(&request, placement, source, target, begun.as_ref(), is_trusted);
+        let grown = grown.map_err(|error| with_creation(error, &request, seen.0.spec()))?;
         if !is_trusted {
             growth::check_order(&request.target, &seen.0, &seen.1, &grown.growth).await?;
         }
@@ -248,6 +255,7 @@ impl Job {
             keeps_no_state: false,
             makes_temp: false,
             change: None,
+            version_made: None,
             is_begun: false,
             sampled,
             has_other_keys: false,

@@ -54,7 +54,8 @@ fn refuse_growth(location: &str, reason: &str, hint: impl Into<Remedy>) -> Error
 /// A target that is to stay cannot be replaced.
 pub(crate) fn overwrites() -> Error {
     Error::Usage {
-        message: "--overwrite replaces the target, and --append and --region keep it".to_owned(),
+        message: "--overwrite replaces the target, which --append, --region and a data set keep"
+            .to_owned(),
         hint: Some("leave one of them out".into()),
     }
 }

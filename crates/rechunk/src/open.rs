@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::is_made::check_is_made;
 use rechunk_array::{Array, RegionOptions};
 use rechunk_format::cast::{CastTo, Recount};
 use rechunk_format::{FormatError, Layout};
@@ -356,9 +357,11 @@ fn opened_file(location: &str, file: SingleFile) -> Result<OpenArray, Error> {
 
 /// Opens a store to read from.
 pub(crate) fn open_store(location: &str, stores: &Stores) -> Result<Store, Error> {
-    stores.open(location).map_err(|source| {
+    let store = stores.open(location).map_err(|source| {
         not_ours::leads_through(location).unwrap_or_else(|| Error::source_store(location, source))
-    })
+    })?;
+    check_is_made(location, &store)?;
+    Ok(store)
 }
 
 /// The location is a group: name the arrays in it.

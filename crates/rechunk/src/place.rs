@@ -14,6 +14,7 @@ use crate::may_start::may_start;
 use crate::request::{Existing, Running};
 use crate::resumption::{check_target_of, go_on, rebuilt, resume_job};
 use crate::saved_job::SavedJob;
+use crate::settled::settle;
 use crate::target::{
     GroupAbove, InTheWay, check_apart, check_file, groups_above, in_the_way, is_array, open_target,
 };
@@ -195,6 +196,7 @@ impl Place {
             }
             _ => (false, start_over(job, running, &target, work.as_ref(), &left, found).await?),
         };
+        let target = settle(job, target, if resumes { Some(&left) } else { None }).await?;
         // A store without rename cannot build the new array beside the old one.
         let goes_first = replaces && target.local_root().is_none();
         let replaces = replaces && !goes_first;

@@ -14,6 +14,8 @@ pub enum Placement {
     Append(String),
     /// Into a region of it.
     Region(RegionSpec),
+    /// Into all of it, which it keeps the shape of: a version of a data set at a server.
+    Whole,
 }
 
 impl Placement {
@@ -22,11 +24,12 @@ impl Placement {
         named(RegionSpec::parse(text)).map(Self::Region)
     }
 
-    /// The option of the command line.
+    /// The option of the command line, or what stands for one.
     pub fn option(&self) -> &'static str {
         match self {
             Self::Append(_) => "--append",
             Self::Region(_) => "--region",
+            Self::Whole => "the data set",
         }
     }
 
@@ -35,6 +38,7 @@ impl Placement {
         match self {
             Self::Append(text) => text.trim().parse::<usize>().is_err(),
             Self::Region(region) => region.is_named(),
+            Self::Whole => false,
         }
     }
 
@@ -43,6 +47,7 @@ impl Placement {
         match self {
             Self::Append(text) => text.clone(),
             Self::Region(region) => region.to_string(),
+            Self::Whole => String::new(),
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Plans the copy of one array: new, or into a target that exists with what is around it.
 
-use rechunk_store::{Meter, Stores};
+use rechunk_store::{Meter, Stores, is_versioned};
 
 use crate::Error;
 use crate::chunk_keys;
 use crate::growth::{Neighbours, Trust};
+use crate::into_version::into_version;
 use crate::job::Job;
 use crate::open::{OpenArray, open_array};
 use crate::place::begun_growth;
@@ -48,6 +49,7 @@ async fn plan_as_declared(
     source: OpenArray,
     stores: Stores,
 ) -> Result<Job, Error> {
+    let request = into_version(request)?;
     if request.is_update() {
         return Box::pin(Job::plan_update(request, source, stores)).await;
     }
@@ -57,6 +59,9 @@ async fn plan_as_declared(
     let begun = begun_growth(&request.target, &stores).await?;
     let planned = Job::plan_growth(request.clone(), source, stores.clone(), begun, None);
     let mut job = Box::pin(planned).await?;
+    if is_versioned(&request.target) {
+        return Ok(job); // nothing lies beside it
+    }
     let trust = Trust::of(&request);
     let location = request.target.trim_end_matches('/');
     let name = location.rsplit('/').next().unwrap_or(location);

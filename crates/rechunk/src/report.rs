@@ -56,6 +56,9 @@ pub struct Report {
     /// True if an earlier run had written all of the target, so that nothing was copied.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub already_complete: bool,
+    /// Location of the version that was made, where the target was to be a new one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version_made: Option<String>,
     /// True if the target was read back and found equal; absent, too, where no chunk of the source
     /// was found.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -203,6 +206,7 @@ impl Report {
             digest: None,
             missing: None,
             already_complete: false,
+            version_made: None,
             verified: None,
             warnings: warnings.to_vec(),
             notes: Vec::new(),

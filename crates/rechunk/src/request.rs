@@ -262,6 +262,7 @@ pub(crate) fn profile_of(location: &str) -> &'static str {
         Some("gs") => "gs",
         Some("az") => "az",
         Some("http" | "https") => "http",
+        Some("datastore+http" | "datastore+https") => "datastore",
         _ if location == "memory:" => "memory",
         _ => "local",
     }

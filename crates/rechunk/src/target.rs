@@ -33,6 +33,10 @@ pub(crate) fn check_writable(location: &str, store: &Store) -> Result<(), Error>
             "write to a disk, or to the bucket behind it: s3://, gs://, az://",
         ),
         None if !asks_for_zip => return Ok(()),
+        Some(what) if store.is_versioned() => (
+            format!("{what} is only read"),
+            "name a version by its number, `latest`, or `new` for one that is made",
+        ),
         Some(what) if what != "a ZIP file" => (
             format!("{what} is only read"),
             "write a directory of another name: what ends in .json, .parq or .parquet is taken for \

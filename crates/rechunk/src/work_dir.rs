@@ -13,10 +13,12 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use futures::future::{self, BoxFuture, FutureExt};
 use rechunk_exec::{JOURNAL_KEY, SEGMENTS};
-use rechunk_store::{Holder, Role, Store, Stores};
+use rechunk_store::{Holder, Role, Store, Stores, is_versioned};
+use sha2::{Digest, Sha256};
 
 use crate::Error;
 use crate::error::store_error;
+use crate::formats::hex;
 use crate::report::Report;
 use crate::saved_job::SavedJob;
 use crate::target::canonical;
@@ -84,7 +86,7 @@ pub(crate) struct WorkDir {
 impl WorkDir {
     /// The work directory of a target; nothing is created.
     pub(crate) fn of(target: &str, stores: &Stores) -> Result<Self, Error> {
-        let location = format!("{}.rechunk", own_name(target));
+        let location = format!("{}.rechunk", state_name(target));
         let store = stores.open(&location);
         let store = store.map_err(|source| store_error("open", &location, source))?;
         let uploads = UPLOADS.to_owned();
@@ -343,6 +345,20 @@ impl WorkDir {
         let put = self.store.put_durable(key, bytes).await;
         put.map_err(|source| store_error("write", self.store.label(), source))
     }
+}
+
+/// Name of the state of runs at a target: beside it, where something can be there. That of a
+/// version of a data set is in the current directory.
+fn state_name(target: &str) -> String {
+    if !is_versioned(target) {
+        return own_name(target);
+    }
+    let target = target.trim_end_matches('/');
+    let place = target.split_once("://").map_or(target, |(_, place)| place);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
+    let name: String = place.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
+    // Two places may become one name.
+    format!("{name}-{}", &hex(&Sha256::digest(target))[..8])
 }
 
 /// The name of a target that its work directory is named after: one for all runs that write there.

@@ -1,6 +1,10 @@
 //! `rechunk serve`: a process that others read from, and that ends when it is told to.
 
 mod builder;
+mod client;
+mod client_token;
+mod executor;
+mod interrupted;
 mod killed;
 mod rebuild;
 mod serving;

@@ -16,7 +16,7 @@ pub(super) const BYTES: &str = "application/octet-stream";
 /// A server, which is killed when a test fails.
 pub(super) struct Serving {
     pub child: Child,
-    address: String,
+    pub address: String,
     said: Option<JoinHandle<String>>,
 }
 
@@ -30,7 +30,12 @@ impl Drop for Serving {
 
 impl Serving {
     pub(super) fn start(words: &[&str]) -> Self {
-        let run = Run::rechunk(&[&["serve"], words, &["--listen", "127.0.0.1:0"]].concat());
+        Self::start_at(words, "127.0.0.1:0")
+    }
+
+    /// Starts one that listens there.
+    pub(super) fn start_at(words: &[&str], listen: &str) -> Self {
+        let run = Run::rechunk(&[&["serve"], words, &["--listen", listen]].concat());
         let mut child = run.without("RUST_LOG").start();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();

@@ -117,6 +117,9 @@ impl Files {
             return Err("a URL that is signed or has a query is not read".to_owned());
         }
         match parse(url) {
+            Ok(Place::Remote(address)) if address.scheme == Scheme::Datastore => {
+                Err("it is a data set of a server, which is no file".to_owned())
+            }
             Ok(Place::Remote(address)) => {
                 self.check_host(&address)?;
                 Ok(File { is_remote: true, ..url_file(url)? })

@@ -10,6 +10,8 @@ pub(crate) enum Scheme {
     Gcs,
     Azure,
     Http,
+    /// A level of a data set: all of its location is its root.
+    Datastore,
 }
 
 impl Scheme {
@@ -19,6 +21,7 @@ impl Scheme {
             "gs" => Some(Self::Gcs),
             "az" | "azure" | "adl" | "abfs" | "abfss" => Some(Self::Azure),
             "http" | "https" => Some(Self::Http),
+            "datastore+http" | "datastore+https" => Some(Self::Datastore),
             _ => None,
         }
     }
@@ -30,6 +33,7 @@ impl Scheme {
             Self::Gcs => "GCS",
             Self::Azure => "Azure",
             Self::Http => "HTTP",
+            Self::Datastore => "datastore",
         }
     }
 }
@@ -76,7 +80,8 @@ impl Address {
         let Some(scheme) = Scheme::of(name) else { return Ok(None) };
         let (authority, below) = rest.split_once('/').unwrap_or((rest, ""));
         if authority.is_empty() {
-            let what = if scheme == Scheme::Http { "a server" } else { "a bucket" };
+            let is_server = matches!(scheme, Scheme::Http | Scheme::Datastore);
+            let what = if is_server { "a server" } else { "a bucket" };
             return Err(StoreError::refused_location(
                 location,
                 &format!("it needs {what}: {name}://NAME/path"),
@@ -89,6 +94,10 @@ impl Address {
                 &place,
                 "credentials do not belong into a location: it is printed",
             ));
+        }
+        if scheme == Scheme::Datastore {
+            let root = location.trim_end_matches('/').to_owned();
+            return Ok(Some(Self { scheme, root, below: String::new() }));
         }
         let mut below = below.trim_end_matches('/').to_owned();
         if scheme == Scheme::Http {

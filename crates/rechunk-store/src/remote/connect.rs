@@ -10,7 +10,7 @@ use object_store::client::ClientConfigKey;
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
 use object_store::multipart::MultipartStore;
-use object_store::{BackoffConfig, ObjectStore, RetryConfig};
+use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
 
 use super::credentials::Prompt;
 use super::wire::{Connector, SILENCE};
@@ -42,7 +42,8 @@ pub(crate) fn connect(
         Scheme::S3 => setup.s3(),
         Scheme::Gcs => setup.gcs(),
         Scheme::Azure => setup.azure(),
-        Scheme::Http => setup.http(),
+        // One of data sets has a client of its own.
+        Scheme::Http | Scheme::Datastore => setup.http(),
     };
     built.map_err(|error| StoreError::Location {
         location: address.root.clone(),
@@ -85,6 +86,21 @@ fn patience(timeout: Duration) -> Vec<(&'static str, String)> {
         ("connect_timeout", text(CONNECT.min(timeout))),
         ("read_timeout", text(SILENCE.min(timeout))),
     ]
+}
+
+/// Options of a client of plain requests, for what is at `location`.
+pub(super) fn client_options(
+    location: &str,
+    options: &StoreOptions,
+    is_plain: bool,
+) -> ClientOptions {
+    let mut pairs = patience(options.timeout());
+    pairs.extend(options.of(location).into_iter().map(|(key, value)| (key, value.to_owned())));
+    let client = ClientOptions::new().with_allow_http(is_plain);
+    pairs.into_iter().fold(client, |client, (key, value)| match key.parse() {
+        Ok(key) => client.with_config(key, value),
+        Err(_) => client,
+    })
 }
 
 /// Retries of one request by the library: 5xx, 429, 408, and lost connections.

@@ -7,6 +7,7 @@
 use std::error::Error;
 
 use object_store::client::{HttpError, HttpErrorKind};
+use thiserror::Error;
 
 /// Longest text of an answer in a message, characters.
 const TEXT_MAX: usize = 300;
@@ -20,6 +21,21 @@ pub(crate) enum Failure {
     Status { code: u16, body: String },
     /// No answer, or a part of one.
     Transport { is_passing: bool },
+}
+
+/// An answer that says no, to a request of ours; [`Failure`] knows it as one.
+pub(crate) fn answered(code: u16, body: &str) -> Answered {
+    Answered(format!("{STATUS}{code}: {}", body.trim()))
+}
+
+/// See [`answered`].
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub(crate) struct Answered(String);
+
+/// True for an answer that says no, and did so without doing anything.
+pub(crate) fn is_answered(error: &(dyn Error + 'static)) -> bool {
+    error.is::<Answered>()
 }
 
 impl Failure {

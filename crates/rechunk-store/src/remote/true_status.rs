@@ -69,7 +69,7 @@ impl Asked {
         let text = String::from_utf8_lossy(body);
         let code = text.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
         match (self.scheme, code) {
-            (Scheme::Http, _) => 404,
+            (Scheme::Http | Scheme::Datastore, _) => 404,
             (_, Some((code, _))) if NO_OBJECT.contains(&code.trim()) => 404,
             // The bucket is not there, for example: as final as a denial.
             (_, Some(_)) => 410,

@@ -2,6 +2,7 @@
 
 mod contract;
 mod copies;
+mod datasets;
 mod odd_answers;
 mod uploads;
 mod web_servers;

@@ -6,6 +6,7 @@ use rechunk_grid::Region;
 use rechunk_store::Stores;
 
 use super::Opened;
+use crate::dataset_creation::with_creation;
 use crate::growth::{Growth, decided_option, open_existing};
 use crate::job::Job;
 use crate::open::OpenArray;
@@ -24,7 +25,9 @@ impl Job {
         check_options(&request)?;
         let location = request.target.clone();
         let begun = begun_growth(&location, &stores).await?;
-        let (existing, change) = open_existing(&request, &stores).await?;
+        let existing = open_existing(&request, &stores).await;
+        let (existing, change) =
+            existing.map_err(|error| with_creation(error, &request, source.spec()))?;
         let (shape, target) = (&source.spec().shape, &existing.spec().shape);
         if shape != target {
             return Err(Error::Conflict {

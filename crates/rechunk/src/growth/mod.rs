@@ -120,6 +120,7 @@ fn usage(placement: &Placement, reason: &str) -> Error {
     let hint = match placement {
         Placement::Append(_) => "--append NAME or --append AXIS puts the source behind the target",
         Placement::Region(_) => "write it like `time=0:1000,lat=10:20` or, for every axis, `0:9,:`",
+        Placement::Whole => "leave it out",
     };
     Error::Usage { message: format!("{}: {reason}", placement.option()), hint: Some(hint.into()) }
 }
@@ -245,6 +246,23 @@ fn place(
             let name = spec.dimension_name(axis);
             let name = name.map_or_else(|| format!("axis {axis}"), str::to_owned);
             format!("appends {} to {} along {name}", shape[axis], before[axis])
+        }
+        Placement::Whole => {
+            if own.shape != before {
+                return Err(Error::Conflict {
+                    location: target.location.clone(),
+                    reason: format!(
+                        "has the shape {}, and the source {}",
+                        format_shape(&before),
+                        format_shape(shape)
+                    ),
+                    hint: Some(
+                        "a data set keeps its shape: create another one, or write into a region"
+                            .into(),
+                    ),
+                });
+            }
+            "writes all of it".to_owned()
         }
         Placement::Region(asked) => {
             region = named(asked.region(&spec))?;

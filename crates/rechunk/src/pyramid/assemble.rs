@@ -19,6 +19,7 @@ use super::sizes::{Sizes, factors, shape_of};
 use super::targets::{LevelWish, SpecifiedLevel, specified};
 use super::{PyramidReport, PyramidRequest};
 use crate::Error;
+use crate::into_version::check_takes_group;
 use crate::job::Job;
 use crate::request::CopyRequest;
 use crate::sample::{Sample, sample};
@@ -117,6 +118,7 @@ fn check_request(request: &CopyRequest, pyramid: &PyramidRequest) -> Result<(), 
             hint: Some("choose the mean, or `fill`".into()),
         });
     }
+    check_takes_group(request)?;
     if request.apply.is_some() || request.placement.is_some() {
         return Err(Error::Usage {
             message: "levels are made of a source as it is, into a target of their own".to_owned(),

@@ -358,6 +358,7 @@ fn part_of(placement: &Placement, array: &OpenArray) -> Option<Placement> {
     match placement {
         Placement::Append(name) => array.spec().axis_named(name.trim()).map(|_| placement.clone()),
         Placement::Region(region) => region.part(array.spec()).map(Placement::Region),
+        Placement::Whole => Some(Placement::Whole),
     }
 }
 

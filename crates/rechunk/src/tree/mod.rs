@@ -47,6 +47,7 @@ use crate::attributes::Way;
 use crate::axes::Axes;
 use crate::dimension_names::GroupNames;
 use crate::formats::{Documents, Fact, Format, Wanted, in_strict_json};
+use crate::into_version::check_takes_group;
 use crate::job::Job;
 use crate::member_location::paths_above;
 use crate::open::{OpenOptions, left_out};
@@ -163,6 +164,7 @@ impl TreeJob {
         source: &Source,
         stores: Stores,
     ) -> Result<Self, Error> {
+        check_takes_group(&request)?;
         if let Some(placement) = request.placement.clone() {
             let planned = Self::prepare_growth(request, placement, selection, source, stores);
             return Box::pin(planned).await;
