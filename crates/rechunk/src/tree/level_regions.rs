@@ -1,4 +1,4 @@
-//! Regions of levels of images: `--select` means elements of level 0, and coarser levels show the
+//! Regions of levels of images: a selection means elements of level 0, and coarser levels show the
 //! same part.
 
 use std::collections::BTreeMap;
