@@ -1,6 +1,8 @@
 //! `rechunk serve`: a process that others read from, and that ends when it is told to.
 
 mod builder;
+mod database;
+mod kill_points;
 mod killed;
 mod rebuild;
 mod serving;
