@@ -55,7 +55,10 @@ impl Note {
 
 impl Datastore {
     /// Does what notes say that nobody else is at: whoever calls this holds up all changes.
-    pub(crate) async fn settle_changes(&self, change: &mut dyn Change) -> Result<(), DatastoreError> {
+    pub(crate) async fn settle_changes(
+        &self,
+        change: &mut dyn Change,
+    ) -> Result<(), DatastoreError> {
         for file in self.root.list_level(CHANGES).await?.files {
             let key = format!("{CHANGES}/{}", file.name);
             let Some(bytes) = self.root.get(&key, NOTE_BYTES_MAX).await? else { continue };

@@ -25,6 +25,14 @@ async fn a_description_comes_back_to_the_bit() {
         for changes in [
             json!({}),
             json!({
+                "storage": "zarr3",
+                "resolutionLevels": [
+                    {"resolutions": [1, 1, 1], "blockDimensions": [4, 4, 4],
+                     "shardDimensions": [16, 8, 4]},
+                    {"resolutions": [2, 2, 1], "blockDimensions": [4, 4, 4]},
+                ],
+            }),
+            json!({
                 "dimensions": [i64::MAX >> 10, 1, 2], "label": "žluťoučký \u{1f40e} ''; --",
                 "voxelUnit": "µm", "voxelResolution": [5e-324, 0.1, 1.797_693_134_862_315_7e308],
                 "transformations": [[0.1, -0.0, 1e-300, 3.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]],

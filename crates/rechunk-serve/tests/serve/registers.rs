@@ -131,6 +131,32 @@ async fn levels_follow_what_two_servers_upload() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn blocks_of_a_shard_that_two_servers_write_are_all_there() {
+    let Some(pair) = Pair::new("a shard of two servers").await else { return };
+    let given = description(&json!({
+        "dimensions": [16, 16, 4], "timepoints": 1, "channels": 1, "compression": "raw",
+        "storage": "zarr3",
+        "resolutionLevels": [{
+            "resolutions": [1, 1, 1], "blockDimensions": [4, 4, 4], "shardDimensions": [16, 16, 4],
+        }],
+    }));
+    let id = pair.servers[0].create(&given).await;
+    for round in 0..3 {
+        let place = |at: usize| format!("1/1/1/0/{}/{}/0/0/0/0", at % 4, at / 4);
+        let sent = |at: usize| block([4, 4, 4], 2, at + 16 * round);
+        let writes = (0..16).map(|at| {
+            let (server, id) = (&pair.servers[at % 2], &id);
+            async move { server.write(id, &place(at), &sent(at)).await }
+        });
+        assert!(join_all(writes).await.into_iter().all(|status| status == 200));
+        for at in 0..16 {
+            let read = pair.servers[(at + 1) % 2].read(&id, &place(at)).await;
+            assert!(read == sent(at), "round {round}, block {at}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_is_away_for_ten_seconds_is_waited_for_and_blocks_are_served() {
     let Some(pair) = Pair::new("a database that is away").await else { return };
     let server = &pair.servers[0];
