@@ -4,8 +4,8 @@ use crate::catalog::Catalog;
 use crate::register::Change;
 use crate::{DatastoreError, Known};
 
-/// The right to make levels of a version, or to write shards, where other processes do so too. Whoever
-/// has it reads all that others have stored.
+/// The right to make levels of a version, or to write shards, where other processes do so too.
+/// Whoever has it reads all that others have stored.
 ///
 /// In one process the locks of blocks see to that, and several requests make levels at once.
 #[derive(Debug)]

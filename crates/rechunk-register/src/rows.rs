@@ -166,7 +166,10 @@ fn bound<'q>(
     let transformations =
         transformations.map(|all| json(serde_json::to_string(all))).transpose()?;
     let [x, y, z] = dataset.dimensions;
+    // Not kept: sqlx 0.9.0 prepares it for floats of 32 bits where a float is absent, and then
+    // sends one of 64 bits to it.
     let mut query = sqlx::query(sql)
+        .persistent(false)
         .bind(dataset.voxel_type.clone())
         .bind(column(x)?)
         .bind(column(y)?)
