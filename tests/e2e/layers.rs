@@ -27,7 +27,7 @@ const IMPURE: [&str; 10] = [
     "tracing-subscriber",
 ];
 /// Third parties that only these crates may name.
-const ONLY: [(&str, &[&str]); 7] = [
+const ONLY: [(&str, &[&str]); 8] = [
     ("object_store", &["rechunk-store", "rechunk-testkit"]),
     ("zarrs", &["rechunk-codec"]),
     ("lz4-sys", &["rechunk-kernel"]),
@@ -35,6 +35,7 @@ const ONLY: [(&str, &[&str]); 7] = [
     ("cap-std", &["rechunk-serve"]),
     ("clap", &["rechunk-cli"]),
     ("indicatif", &["rechunk-cli"]),
+    ("sqlx", &["rechunk-register"]),
 ];
 
 #[derive(Debug)]

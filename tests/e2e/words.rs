@@ -25,8 +25,14 @@ const COMMANDS: [&str; 14] = [
 ];
 
 /// Commands of commands.
-const BELOW: [&str; 5] =
-    ["serve datastore", "serve token", "serve token add", "serve token list", "serve token revoke"];
+const BELOW: [&str; 6] = [
+    "serve datastore",
+    "serve import",
+    "serve token",
+    "serve token add",
+    "serve token list",
+    "serve token revoke",
+];
 
 /// Kinds of plans, and what makes the planner take them.
 const PLANS: [(&str, &str); 8] = [

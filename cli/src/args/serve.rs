@@ -15,6 +15,7 @@ Examples:
   rechunk serve data --cors https://neuroglancer-demo.appspot.com
   rechunk serve data --listen 127.0.0.1:0                     # a port that is free
   rechunk serve datastore images --write                      # data sets with versions
+  rechunk serve import images                                 # folders that were copied there
   rechunk serve token add tokens.json ada --role write        # who may do what there
 
 Files below PATH are never written. The address stands on stdout, a line for each request on stderr;
@@ -40,6 +41,8 @@ pub(crate) struct ServeArgs {
 pub(crate) enum ServeCommand {
     /// Serve data sets with versions and resolutions, as clients of the DataStore speak.
     Datastore(DatastoreArgs),
+    /// Make the database of a datastore anew of the folders that are there.
+    Import(ImportArgs),
     /// Make, list and revoke tokens, which say who may do what with a datastore.
     Token {
         #[command(subcommand)]
@@ -55,9 +58,11 @@ Examples:
   rechunk serve datastore images --write
   rechunk serve datastore images --write --tokens tokens.json --listen 0.0.0.0:9080
   rechunk serve datastore images --base-url https://data.example.org/store    # behind a proxy
+  rechunk serve datastore images --write --database postgres://ada@db/images  # one of several
 
 Each data set is a folder below ROOT, with a folder for each version that BigDataViewer opens
-(export.xml). The requests are in docs/reference.md. Ctrl-C or SIGTERM ends the requests that are
+(export.xml). The database says which there are, and what each of them is. The requests are in
+docs/reference.md. Ctrl-C or SIGTERM ends the requests that are
 under way, then the program.")]
 pub(crate) struct DatastoreArgs {
     /// The directory of the data sets; with --write it is made if it is not there.
@@ -65,9 +70,15 @@ pub(crate) struct DatastoreArgs {
     /// Address to listen on; port 0 picks one that is free.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9080")]
     pub listen: String,
-    /// Let clients create, write and delete; one process at a time may do so below ROOT.
+    /// Let clients create, write and delete; one process at a time may do so below ROOT, several
+    /// with one database of PostgreSQL.
     #[arg(long)]
     pub write: bool,
+    /// The database of the data sets: `sqlite:PATH` or `postgres://USER:PASSWORD@HOST:PORT/NAME`
+    /// [default: `.datastore/datastore.sqlite` below ROOT]. A password is better in `PGPASSWORD` or
+    /// `~/.pgpass`: others on the machine see the command.
+    #[arg(long, value_name = "URL")]
+    pub database: Option<String>,
     /// Answer only those who send a token of this file [default: everybody]; see `rechunk serve
     /// token`.
     #[arg(long, value_name = "FILE")]
@@ -79,6 +90,27 @@ pub(crate) struct DatastoreArgs {
     /// Largest body of a request; as many blocks as fit are written by one.
     #[arg(long, value_name = "BYTES", default_value = "32MiB")]
     pub max_body: String,
+}
+
+/// `rechunk serve import`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  rechunk serve import images                       # the database of images is lost, or was never
+  rechunk serve import images --database postgres://ada@db/images         # from now on that one
+
+Every folder below ROOT that has versions becomes a data set: by its dataset.json, or, where another
+program has made it, by export.xml and the N5 of its highest version. Data sets without a folder
+leave the database. Blocks are not read.")]
+pub(crate) struct ImportArgs {
+    /// The directory of the data sets.
+    pub root: String,
+    /// The database, as of `rechunk serve datastore`.
+    #[arg(long, value_name = "URL")]
+    pub database: Option<String>,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Commands of `rechunk serve token`.

@@ -4,8 +4,8 @@ use futures::{StreamExt, TryStreamExt, stream};
 use rechunk_store::Store;
 
 use crate::dataset_id::random_uuid;
-use crate::datastore::UNDER_WAY;
 use crate::documents::Document;
+use crate::places::UNDER_WAY;
 use crate::{Datastore, DatastoreError};
 
 /// Documents that are written at once.
@@ -36,10 +36,27 @@ impl Datastore {
         Ok(Store::rename(&made, &self.root.child(name)?).await?)
     }
 
-    /// Removes a folder: it is gone at once, what was in it with time.
+    /// Removes a folder: it is gone at once, what was in it with time. None there is fine.
     pub(crate) async fn remove_folder(&self, name: &str) -> Result<(), DatastoreError> {
-        let gone = format!("{UNDER_WAY}/{}", random_uuid()?);
-        Store::rename(&self.root.child(name)?, &self.root.child(&gone)?).await?;
+        let (there, gone) = (self.root.child(name)?, format!("{UNDER_WAY}/{}", random_uuid()?));
+        let renamed = Store::rename(&there, &self.root.child(&gone)?).await;
+        // Another process may have been faster.
+        if renamed.is_err() && !there.exists_anything().await? {
+            return Ok(());
+        }
+        renamed?;
         Ok(self.root.delete_prefix(&gone).await?)
+    }
+
+    /// Numbers of the folders of `id` that are named as versions are, lowest first.
+    pub(crate) async fn folders_of(&self, id: &str) -> Result<Vec<u64>, DatastoreError> {
+        let names = self.root.list_directories(id).await?;
+        let number = |name: &String| {
+            let number: u64 = name.parse().ok()?;
+            (number.to_string() == *name).then_some(number)
+        };
+        let mut versions: Vec<u64> = names.iter().filter_map(number).collect();
+        versions.sort_unstable();
+        Ok(versions)
     }
 }

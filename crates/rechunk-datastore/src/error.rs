@@ -30,6 +30,21 @@ pub enum DatastoreError {
     /// It makes sense, but is not done.
     #[error("{0}")]
     Unacceptable(String),
+    /// Another process has the place.
+    #[error("{0}")]
+    InUse(String),
+    /// Data sets are there that no register has been told of: those of an earlier version.
+    #[error("the data sets of {0} are in no database yet")]
+    Unregistered(String),
+    /// The register that was given is not the one that knows the place.
+    #[error("the data sets of {0} are in another database, or the database is of another place")]
+    OtherRegister(String),
+    /// The register cannot be reached now.
+    #[error("{0}")]
+    Unavailable(String),
+    /// The register has failed, and will do so again.
+    #[error("the database has failed: {0}")]
+    Register(String),
     /// Nothing may be changed here.
     #[error("this datastore is read only")]
     ReadOnly,

@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 use rechunk_image::{BdvDataset, read_bdv_xml};
 use rechunk_n5::{ATTRIBUTES_KEY, N5Metadata, parse_dataset};
 
-use crate::created::record;
-use crate::datastore::RECORD;
+use crate::changing::Changing;
 use crate::documents::n5::{XML_KEY, array_path, container_key};
 use crate::new_dataset::{check, clean_label};
+use crate::places::COMMON_METADATA;
+use crate::record::{record, recorded};
+use crate::register::Edit;
 use crate::{Dataset, Datastore, DatastoreError, Level, Storage, check_dataset_id};
 
 /// Largest document that is read, bytes.
@@ -16,27 +18,61 @@ const DOCUMENT_BYTES_MAX: u64 = 256 << 20;
 /// Most levels that are looked for.
 const LEVELS_MAX: usize = 32;
 
+/// A data set as its folder says it is.
+pub(crate) struct Found {
+    pub dataset: Dataset,
+    pub versions: Vec<u64>,
+    pub common_metadata: String,
+}
+
 impl Datastore {
     /// Makes a folder that is there a known data set. Its record is read, or, of a folder of
     /// another program, made of the documents of its highest version.
     pub async fn register(&self, id: &str) -> Result<(), DatastoreError> {
-        let _change = self.change().await?;
         check_dataset_id(id)?;
-        if self.is_known(id).await? {
+        let mut change = self.change().await?;
+        if change.find(id).await?.is_some() {
             return Err(DatastoreError::Exists(format!("the data set {id} is known already")));
         }
-        let versions = self.versions_of(id).await?;
+        let found = self.found(id).await?;
+        self.enter(&mut change, found).await?;
+        change.end().await
+    }
+
+    /// Has the register know a data set that was found, in place of any of its name.
+    pub(crate) async fn enter(
+        &self,
+        change: &mut Changing<'_>,
+        found: Found,
+    ) -> Result<(), DatastoreError> {
+        let Found { dataset, versions, common_metadata } = found;
+        let id = dataset.uuid.clone();
+        change.copy_record(&id, record(&dataset)?).await?;
+        let dataset = Box::new(dataset);
+        change.edit(Edit::Enter { dataset, versions, common_metadata }).await?;
+        change.commit().await?;
+        change.forget(&id);
+        Ok(())
+    }
+
+    /// The data set that is in the folder `id`.
+    pub(crate) async fn found(&self, id: &str) -> Result<Found, DatastoreError> {
+        check_dataset_id(id)?;
+        let versions = self.folders_of(id).await?;
         let Some(latest) = versions.last() else {
             return Err(DatastoreError::Unknown(format!("there is no folder {id} of a data set")));
         };
-        let dataset = match self.record(id).await? {
+        let dataset = match recorded(&self.root, id).await? {
             Some(dataset) => dataset,
             None => self.described(id, *latest).await?,
         };
         let dataset = Dataset { uuid: id.to_owned(), ..dataset };
         check(&dataset)?;
-        self.root.put_durable(&format!("{id}/{RECORD}"), record(&dataset)?).await?;
-        self.make_known(id).await
+        let place = format!("{id}/{COMMON_METADATA}");
+        let text = self.document(&place).await?.unwrap_or_default();
+        let common_metadata = String::from_utf8(text)
+            .map_err(|error| DatastoreError::Damaged { place, reason: error.to_string() })?;
+        Ok(Found { dataset, versions, common_metadata })
     }
 
     async fn document(&self, place: &str) -> Result<Option<Vec<u8>>, DatastoreError> {

@@ -1,36 +1,53 @@
-//! Channels that are added.
+//! Channels and a text that are added to a data set.
 
 use crate::changes::write_documents;
-use crate::created::record;
-use crate::datastore::RECORD;
 use crate::documents::{added_documents, changed_documents};
 use crate::new_dataset::check;
-use crate::{Dataset, Datastore, DatastoreError};
+use crate::note::Note;
+use crate::record::record;
+use crate::register::Edit;
+use crate::{Dataset, Datastore, DatastoreError, check_dataset_id};
 
 impl Datastore {
     /// Adds `count` channels without blocks, at least one, to all versions of a data set.
     pub async fn add_channels(&self, id: &str, count: u64) -> Result<(), DatastoreError> {
-        let _change = self.change().await?;
-        let known = self.get(id).await?;
+        check_dataset_id(id)?;
+        let mut change = self.change().await?;
+        let known = change.known(id).await?;
         if count == 0 {
             return Err(DatastoreError::Senseless("0 channels are none to be added".to_owned()));
         }
         let old = &known.dataset;
         let grown = Dataset { channels: old.channels.saturating_add(count), ..old.clone() };
         check(&grown)?;
+        change.note(Note { described: vec![id.to_owned()], ..Note::default() }).await?;
         for version in &known.versions {
             let place = self.root.child(&format!("{id}/{version}"))?;
             write_documents(&place, added_documents(&grown, old.channels)?).await?;
         }
         self.root.sync().await?;
+        change.copy_record(id, record(&grown)?).await?;
         for version in &known.versions {
             for (key, bytes) in changed_documents(&grown)? {
                 self.root.put_durable(&format!("{id}/{version}/{key}"), bytes).await?;
             }
         }
         // Until here channels that nobody knows of have no blocks.
-        self.root.put_durable(&format!("{id}/{RECORD}"), record(&grown)?).await?;
-        self.forget(id);
-        Ok(())
+        change.edit(Edit::Describe(Box::new(grown))).await?;
+        change.commit().await?;
+        change.forget(id);
+        change.end().await
+    }
+
+    /// Keeps a text with a data set, in place of any other.
+    pub async fn set_common_metadata(&self, id: &str, text: String) -> Result<(), DatastoreError> {
+        check_dataset_id(id)?;
+        let mut change = self.change().await?;
+        change.known(id).await?;
+        change.note(Note { texts: vec![id.to_owned()], ..Note::default() }).await?;
+        change.copy_text(id, &text).await?;
+        change.edit(Edit::SetCommonMetadata { id: id.to_owned(), text }).await?;
+        change.commit().await?;
+        change.end().await
     }
 }

@@ -10,6 +10,9 @@ use rechunk_store::Store;
 use crate::block_locks::BlockLocks;
 use crate::blocks::{Blocks, Changes, Durability, Elements};
 use crate::boxes::{Box3, positions};
+use crate::catalog::{Age, Catalog};
+use crate::note::Note;
+use crate::turn::Turn;
 use crate::{
     ABSENT, BlockAddress, Datastore, DatastoreError, Known, Level, VersionWanted, WireBlock,
     written,
@@ -33,6 +36,7 @@ impl StoredBlock {
 #[derive(Debug, Clone)]
 pub struct OpenLevel {
     root: Store,
+    catalog: Arc<Catalog>,
     known: Arc<Known>,
     number: usize,
     item_bytes: u64,
@@ -53,9 +57,20 @@ impl Datastore {
         factors: [u64; 3],
         version: VersionWanted,
     ) -> Result<OpenLevel, DatastoreError> {
-        let known = self.get(id).await?;
+        let age = match version {
+            VersionWanted::Number(_) => Age::Recent,
+            VersionWanted::MixedLatest => Age::Newest,
+            VersionWanted::Latest | VersionWanted::New => Age::Now,
+        };
+        let mut known = self.catalog.known(id, age).await?;
+        if let VersionWanted::Number(number) = version
+            && !known.has(number)
+        {
+            // Another process may just have made it.
+            known = self.catalog.known(id, Age::Newest).await?;
+        }
         let versions = match version {
-            VersionWanted::Number(number) if known.versions.contains(&number) => vec![number],
+            VersionWanted::Number(number) if known.has(number) => vec![number],
             VersionWanted::Number(number) => {
                 return Err(DatastoreError::Unknown(format!(
                     "the data set has no version {number}"
@@ -70,6 +85,7 @@ impl Datastore {
         let number = known.dataset.level_at(factors)?;
         Ok(OpenLevel {
             root: self.root.clone(),
+            catalog: Arc::clone(&self.catalog),
             blocks: Arc::new(Blocks::new(&known.dataset, number)?),
             item_bytes: known.dataset.data_type()?.item_bytes(),
             known,
@@ -142,6 +158,11 @@ impl OpenLevel {
             }
         }
         Ok(())
+    }
+
+    /// The catalog of all data sets.
+    pub(crate) fn catalog(&self) -> &Catalog {
+        &self.catalog
     }
 
     /// The store that all data sets are in.
@@ -268,8 +289,41 @@ impl OpenLevel {
         if self.is_mixed {
             return Err(DatastoreError::Unacceptable("`mixedLatest` is only read".to_owned()));
         }
+        if self.level().shard_dimensions.is_none() {
+            return self.store(blocks).await;
+        }
+        // What others store in a shard is read and written again.
+        let turn = Turn::take(&self.catalog, self.known(), self.written_version()?).await?;
+        self.store(blocks).await?;
+        turn.end().await;
+        Ok(())
+    }
+
+    /// Stores blocks as [`OpenLevel::write`] does, in the turn of whoever calls it.
+    pub(crate) async fn store(
+        &self,
+        blocks: Vec<(BlockAddress, StoredBlock)>,
+    ) -> Result<(), DatastoreError> {
         let blocks = blocks.into_iter().map(|(address, block)| (address, Some(block)));
-        self.change(blocks, Durability::Each).await
+        self.change(blocks, Durability::Each).await?;
+        self.confirm(self.written_version()?).await
+    }
+
+    /// Refuses what was stored in a version that was deleted meanwhile: its folder has come back by
+    /// that, and is noted to be removed.
+    async fn confirm(&self, version: u64) -> Result<(), DatastoreError> {
+        let id = &self.known.dataset.uuid;
+        let (gone, folder) = match self.catalog.known(id, Age::Now).await {
+            Ok(known) if known.has(version) => return Ok(()),
+            Ok(_) => {
+                let reason = format!("the data set has no version {version}");
+                (DatastoreError::Unknown(reason), Some(version))
+            }
+            Err(unknown @ DatastoreError::Unknown(_)) => (unknown, None),
+            Err(error) => return Err(error),
+        };
+        Note::of_folder(id, folder).put(&self.root).await?;
+        Err(gone)
     }
 
     /// Stores blocks, each whole or not at all, and removes others. None there is fine.

@@ -22,6 +22,7 @@ pub use error::ServeError;
 pub use files::file_view;
 pub use limits::Limits;
 pub use listener::Server;
-pub use rechunk_datastore::{Datastore, DatastoreError};
+pub use rechunk_datastore::{Datastore, DatastoreError, Imported, Left};
+pub use rechunk_register::{Database, RegisterError, import, open_read_only, open_writable};
 pub use rechunk_store::Store;
 pub use tokens::{Role, Token, TokenError, TokenFile, Tokens};

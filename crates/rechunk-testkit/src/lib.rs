@@ -35,6 +35,8 @@ mod key_locks;
 mod layer;
 mod listing;
 mod log;
+#[cfg(unix)]
+mod postgres;
 mod record;
 mod root;
 mod s3;
@@ -53,6 +55,8 @@ pub use hooks::{Hold, Moment};
 pub use http::HttpServer;
 pub use listing::FOLDER_MARKER;
 pub use log::in_flight_times;
+#[cfg(unix)]
+pub use postgres::{Postgres, ask_postgres};
 pub use record::{Operation, RequestRecord};
 pub use s3::S3Server;
 pub use server::{Server, ServerOptions};

@@ -3,8 +3,10 @@
 mod builder;
 mod client;
 mod client_token;
+mod database;
 mod executor;
 mod interrupted;
+mod kill_points;
 mod killed;
 mod rebuild;
 mod serving;

@@ -36,11 +36,18 @@ impl Serving {
     /// Starts one that listens there.
     pub(super) fn start_at(words: &[&str], listen: &str) -> Self {
         let run = Run::rechunk(&[&["serve"], words, &["--listen", listen]].concat());
-        let mut child = run.without("RUST_LOG").start();
+        Self::of(run.without("RUST_LOG").start()).unwrap_or_else(|said| panic!("{said}"))
+    }
+
+    /// A server that was started; else all that it has said.
+    pub(super) fn of(mut child: Child) -> Result<Self, String> {
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim_end().strip_prefix("listening on http://");
-        let address = address.unwrap_or_else(|| panic!("{line:?}")).to_owned();
+        let Some(address) = address.map(ToOwned::to_owned) else {
+            let output = child.wait_with_output().unwrap();
+            return Err(format!("{line:?} {}", String::from_utf8_lossy(&output.stderr)));
+        };
         assert!(address.starts_with("127.0.0.1:") && !address.ends_with(":0"), "{address}");
         // A pipe that is full would hold the server up.
         let mut stderr = child.stderr.take().unwrap();
@@ -49,7 +56,7 @@ impl Serving {
             stderr.read_to_string(&mut said).unwrap();
             said
         });
-        Self { child, address, said: Some(said) }
+        Ok(Self { child, address, said: Some(said) })
     }
 
     pub(super) fn url(&self, path: &str) -> String {

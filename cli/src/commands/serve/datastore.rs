@@ -5,8 +5,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use rechunk::Error;
-use rechunk_serve::{Datastore, DatastoreOptions, Limits, Store, TokenFile, datastore_view};
+use rechunk_serve::{
+    DatastoreOptions, Limits, TokenFile, datastore_view, open_read_only, open_writable,
+};
 
+use super::database;
 use super::refused::unreadable;
 use super::started;
 use super::token;
@@ -29,22 +32,23 @@ pub(crate) async fn run(args: DatastoreArgs) -> Result<ExitCode, Error> {
         let who = format!("everybody who reaches {} can change the data sets", args.listen);
         terminal::say(&format!("warning: {who}; --tokens FILE says who may"));
     }
-    let unreadable = |reason: String| unreadable(&args.root, reason);
-    let root = Store::open(&args.root).map_err(|error| unreadable(error.to_string()))?;
-    if root.local_root().is_none() {
-        let message = format!("{} is no directory: data sets are kept on a disk", args.root);
-        return Err(usage(message, None));
-    }
+    let root = database::root(&args.root)?;
+    let database = database::of(&root, args.database.as_deref())?;
+    let opened = if args.write {
+        open_writable(root, &database).await
+    } else {
+        open_read_only(root, &database).await
+    };
     let opened =
-        if args.write { Datastore::writable(root).await } else { Datastore::read_only(root).await };
-    let datastore = Arc::new(opened.map_err(|error| unreadable(error.to_string()))?);
+        opened.map_err(|error| database::refused(error, &args.root, args.database.as_deref()))?;
+    let datastore = Arc::new(opened);
     let upload_bytes = DatastoreOptions::default().upload_bytes.max(body_bytes_max);
     let base_url = args.base_url;
     let options =
         DatastoreOptions { base_url, tokens, body_bytes_max, upload_bytes, ..Default::default() };
     let view = datastore_view(Arc::clone(&datastore), options);
     let code = started::serve(view, &args.listen, Limits::default()).await?;
-    datastore.settle().await.map_err(|error| unreadable(error.to_string()))?;
+    datastore.settle().await.map_err(|error| unreadable(&args.root, error.to_string()))?;
     Ok(code)
 }
 

@@ -1,6 +1,8 @@
 //! `rechunk serve`.
 
+mod database;
 mod datastore;
+mod import;
 mod refused;
 mod started;
 mod token;
@@ -18,6 +20,7 @@ use refused::refused;
 pub(crate) async fn run(args: ServeArgs) -> Result<ExitCode, Error> {
     match (args.command, args.path) {
         (Some(ServeCommand::Datastore(args)), _) => datastore::run(args).await,
+        (Some(ServeCommand::Import(args)), _) => import::run(args).await,
         (Some(ServeCommand::Token { command }), _) => token::run(command).await,
         (None, Some(path)) => files(&path, &args.listen, args.cors.as_deref()).await,
         // The parser asks for one of them.

@@ -10,8 +10,9 @@ use super::settling::Settling;
 use super::tree::Tree;
 use crate::boxes::Box3;
 use crate::dataset_id::random_uuid;
-use crate::datastore::DIRTY;
 use crate::open_level::{OpenLevel, StoredBlock};
+use crate::places::DIRTY;
+use crate::turn::Turn;
 use crate::{BlockAddress, Datastore, DatastoreError, VersionWanted};
 
 /// Largest note, bytes.
@@ -65,6 +66,7 @@ impl Datastore {
     /// Has levels follow that a killed process has left behind.
     pub(crate) async fn follow_up(&self) -> Result<(), DatastoreError> {
         let files = self.root.list_level(DIRTY).await?.files;
+        let mut followed = Vec::new();
         for file in files {
             let key = format!("{DIRTY}/{}", file.name);
             let Some(bytes) = self.root.get(&key, NOTE_BYTES_MAX).await? else { continue };
@@ -73,13 +75,27 @@ impl Datastore {
             })?;
             let version = VersionWanted::Number(note.version);
             match self.builder(&note.id, version, &note.levels).await {
-                Ok(builder) => builder.follow_anew(&note.blocks).await?,
+                Ok(builder) => {
+                    let turn = builder.turn().await?;
+                    // Its writer may have been there, and has had its turn.
+                    if self.root.exists(&key).await? {
+                        builder.follow_anew(&note.blocks).await?;
+                    }
+                    turn.end().await;
+                }
                 // The data set or version is gone: nothing has to follow.
                 Err(DatastoreError::Unknown(_)) => {}
                 Err(error) => return Err(error),
             }
+            followed.push(key);
         }
         self.root.sync().await?;
+        if self.catalog.register.is_shared() {
+            for key in followed {
+                self.root.delete(&key).await?;
+            }
+            return Ok(());
+        }
         // Of notes that were being written nothing had followed yet.
         Ok(self.root.delete_prefix(DIRTY).await?)
     }
@@ -89,6 +105,12 @@ impl Builder {
     /// The finest level.
     pub fn finest(&self) -> &OpenLevel {
         &self.finest
+    }
+
+    /// Waits for the turn of the version.
+    async fn turn(&self) -> Result<Turn<'_>, DatastoreError> {
+        let finest = &self.finest;
+        Turn::take(finest.catalog(), finest.known(), finest.written_version()?).await
     }
 
     /// Factors of all levels, the finest first.
@@ -116,9 +138,11 @@ impl Builder {
             place: key.clone(),
             reason: error.to_string(),
         })?;
+        let turn = self.turn().await?;
         self.finest.root().put_durable(&key, bytes).await?;
-        self.finest.write(blocks).await?;
+        self.finest.store(blocks).await?;
         self.follow(&note.blocks, false).await?;
+        turn.end().await;
         self.settling.add(self.finest.root(), key).await
     }
 

@@ -14,6 +14,7 @@ mod tree;
 use std::sync::Arc;
 
 use crate::boxes::positions;
+use crate::turn::Turn;
 use crate::{Datastore, DatastoreError, VersionWanted, View};
 pub use builder::Builder;
 use coarse::{Stale, make_each};
@@ -44,6 +45,7 @@ impl Datastore {
         finest.known().dataset.check_view(view.time, view.channel, view.angle)?;
         let tree = Arc::new(Tree::of(&finest.known().dataset)?);
         let below = Finest::new(finest.clone());
+        let turn = Turn::take(&self.catalog, finest.known(), finest.written_version()?).await?;
         for level in tree.coarse() {
             let factors = finest.known().dataset.resolution_levels[level].resolutions;
             let coarse = self.level(id, factors, version).await?;
@@ -56,6 +58,7 @@ impl Datastore {
             });
             make_each(&below, &tree, objects).await?;
         }
+        turn.end().await;
         Ok(())
     }
 }

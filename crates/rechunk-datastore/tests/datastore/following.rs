@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use futures::future::join_all;
-use rechunk_datastore::{
-    BlockAddress, Builder, Datastore, NewDataset, VersionWanted, View, WireBlock,
-};
+use rechunk_datastore::{BlockAddress, Builder, NewDataset, VersionWanted, View, WireBlock};
+use rechunk_register::{Database, open_writable};
 use rechunk_store::{StoreOptions, Stores};
 use serde_json::json;
 
@@ -72,7 +71,8 @@ async fn holds(seed: u64) {
     let folder = tempfile::tempdir().unwrap();
     let stores = Stores::new(StoreOptions::default()).without_fsync();
     let root = stores.open(folder.path().to_str().unwrap()).unwrap();
-    let store = Datastore::writable(root).await.unwrap();
+    let database = Database::in_root(folder.path());
+    let store = open_writable(root, &database).await.unwrap();
     let (dimensions, block) = (dice.triple(1, 24), dice.triple(1, 7));
     let types = [("uint8", 1), ("int16", 2), ("uint64", 8), ("float32", 4), ("float64", 8)];
     let (name, item_bytes) = types[usize::try_from(dice.below(5)).unwrap()];

@@ -1,11 +1,14 @@
 //! Requests that are refused, or fail: a status and a sentence.
 
 use axum::body::Body;
-use hyper::header::{ALLOW, HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{Response, StatusCode};
 use rechunk_datastore::DatastoreError;
 
 use crate::typed::{TEXT, typed};
+
+/// Seconds after which a client may try again what is not available.
+const RETRY_SECONDS: u64 = 5;
 
 /// An answer, or why there is none.
 pub(super) type Answer = Result<Response<Body>, Failure>;
@@ -16,11 +19,12 @@ pub(super) struct Failure {
     pub status: StatusCode,
     pub reason: String,
     allow: Option<&'static str>,
+    retry_after_seconds: Option<u64>,
 }
 
 impl Failure {
     pub(super) fn new(status: StatusCode, reason: impl Into<String>) -> Self {
-        Self { status, reason: reason.into(), allow: None }
+        Self { status, reason: reason.into(), allow: None, retry_after_seconds: None }
     }
 
     /// There is nothing at the path.
@@ -30,14 +34,17 @@ impl Failure {
 
     /// Other methods are of use there.
     pub(super) fn method(allow: &'static str) -> Self {
-        let reason = format!("this takes {allow}");
-        Self { status: StatusCode::METHOD_NOT_ALLOWED, reason, allow: Some(allow) }
+        let failure = Self::new(StatusCode::METHOD_NOT_ALLOWED, format!("this takes {allow}"));
+        Self { allow: Some(allow), ..failure }
     }
 
     pub(super) fn answer(self) -> Response<Body> {
         let mut response = text(self.status, &self.reason);
         if let Some(allow) = self.allow {
             response.headers_mut().insert(ALLOW, HeaderValue::from_static(allow));
+        }
+        if let Some(seconds) = self.retry_after_seconds {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         if self.status == StatusCode::UNAUTHORIZED {
             let scheme = HeaderValue::from_static("Bearer");
@@ -56,6 +63,10 @@ impl From<DatastoreError> for Failure {
             DatastoreError::Unacceptable(_) => StatusCode::NOT_ACCEPTABLE,
             DatastoreError::ReadOnly => StatusCode::FORBIDDEN,
             DatastoreError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            DatastoreError::Unavailable(_) => {
+                let failure = Self::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string());
+                return Self { retry_after_seconds: Some(RETRY_SECONDS), ..failure };
+            }
             _ => {
                 // Places on our disks are no affair of clients.
                 tracing::error!(%error, "a request failed");

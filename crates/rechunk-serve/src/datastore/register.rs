@@ -84,7 +84,7 @@ pub(super) async fn rebuild(
 
 pub(super) async fn common_metadata(face: &Face, id: &str, headers: &HeaderMap) -> Answer {
     face.permit(headers, Role::Read, Some(id)).await?;
-    let text = face.datastore.common_metadata(id, face.options.body_bytes_max).await?;
+    let text = face.datastore.common_metadata(id).await?;
     Ok(plain(StatusCode::OK, Body::from(text)))
 }
 

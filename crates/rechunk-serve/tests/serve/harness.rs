@@ -2,12 +2,14 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use axum::Router;
 use bytes::Bytes;
-use rechunk_serve::{Datastore, DatastoreOptions, Limits, Server, datastore_view};
+use rechunk_serve::{
+    Database, DatastoreOptions, Limits, Server, datastore_view, open_read_only, open_writable,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -82,6 +84,35 @@ pub(crate) fn header<'a>(response: &'a reqwest::Response, name: &str) -> &'a str
     response.headers().get(name).map_or("", |value| value.to_str().unwrap())
 }
 
+/// A server of the data sets in a folder.
+pub(crate) async fn serve(
+    folder: &Path,
+    database: &Database,
+    writable: bool,
+    options: DatastoreOptions,
+) -> Served {
+    let root = rechunk_store::Store::open(folder.to_str().unwrap()).unwrap();
+    let datastore = if writable {
+        open_writable(root, database).await
+    } else {
+        open_read_only(root, database).await
+    };
+    Served::with(datastore_view(datastore.unwrap(), options)).await
+}
+
+/// Has the tests of rows done with a PostgreSQL: where it is. Each store has a database there.
+pub(crate) const POSTGRES: &str = "RECHUNK_TEST_POSTGRES";
+
+/// The database of a store: that of its root, unless all tests are to be done with another.
+fn database_of(root: &Path) -> Database {
+    let Ok(url) = std::env::var(POSTGRES) else { return Database::in_root(root) };
+    let name = root.file_name().unwrap().to_str().unwrap();
+    let schema = name.bytes().fold("t".to_owned(), |name, byte| format!("{name}{byte:02x}"));
+    let sql = format!("CREATE SCHEMA IF NOT EXISTS {schema}");
+    rechunk_testkit::ask_postgres(&url, &sql).unwrap();
+    Database::parse(&format!("{url}?options[search_path]={schema}")).unwrap()
+}
+
 /// A datastore on a disk, served, and writable unless said otherwise.
 pub(crate) struct Store {
     pub folder: TempDir,
@@ -98,13 +129,18 @@ impl Store {
     }
 
     pub(crate) async fn at(folder: TempDir, writable: bool, options: DatastoreOptions) -> Self {
-        let root = rechunk_store::Store::open(folder.path().to_str().unwrap()).unwrap();
-        let datastore = if writable {
-            Datastore::writable(root).await
-        } else {
-            Datastore::read_only(root).await
-        };
-        let served = Served::with(datastore_view(datastore.unwrap(), options)).await;
+        let database = database_of(folder.path());
+        Self::of(folder, &database, writable, options).await
+    }
+
+    /// A datastore with a database that is named.
+    pub(crate) async fn of(
+        folder: TempDir,
+        database: &Database,
+        writable: bool,
+        options: DatastoreOptions,
+    ) -> Self {
+        let served = serve(folder.path(), database, writable, options).await;
         Self { folder, served }
     }
 

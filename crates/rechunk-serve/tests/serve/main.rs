@@ -11,6 +11,8 @@ mod limits;
 #[cfg(test)]
 mod openapi;
 #[cfg(test)]
+mod registers;
+#[cfg(test)]
 mod rows_blocks;
 #[cfg(test)]
 mod rows_refused;

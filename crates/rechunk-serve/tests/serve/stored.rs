@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use rechunk_serve::DatastoreOptions;
+use rechunk_serve::{Database, DatastoreOptions, open_read_only, open_writable};
 use serde_json::json;
 
 use crate::harness::{Store, block, description};
@@ -62,11 +62,13 @@ async fn what_a_killed_server_has_left_is_removed_at_the_next_start() {
 async fn one_process_writes() {
     let store = Store::new().await;
     let root = rechunk_store::Store::open(store.folder.path().to_str().unwrap()).unwrap();
-    let error = rechunk_serve::Datastore::writable(root.clone()).await.unwrap_err();
+    let database = Database::in_root(store.folder.path());
+    let error = open_writable(root.clone(), &database).await.unwrap_err();
     assert!(error.to_string().contains("another process writes"), "{error}");
-    rechunk_serve::Datastore::read_only(root).await.unwrap();
+    open_read_only(root, &database).await.unwrap();
     let nowhere = rechunk_store::Store::open("/nowhere/at/all").unwrap();
-    rechunk_serve::Datastore::read_only(nowhere).await.unwrap_err();
+    let database = Database::in_root("/nowhere/at/all".as_ref());
+    open_read_only(nowhere, &database).await.unwrap_err();
 }
 
 #[tokio::test]

@@ -1,3 +1,4 @@
+mod directory_lock;
 #[cfg(unix)]
 mod held_directory;
 mod local;

@@ -8,8 +8,8 @@ use object_store::limit::LimitStore;
 
 use super::{keys, list, local, on_each, parts};
 use crate::{
-    ControlTraffic, DirectoryLock, End, Got, Meter, Narrow, Role, RoleTraffic, Store, StoreError,
-    StoreOptions, Stores, Traffic,
+    ControlTraffic, End, Got, Meter, Narrow, Role, RoleTraffic, Store, StoreError, StoreOptions,
+    Stores, Traffic,
 };
 
 #[tokio::test]
@@ -430,21 +430,6 @@ async fn what_a_killed_write_leaves_is_counted() {
     }
     assert_eq!(store.count_staging().await.unwrap(), (2, Some("c/0/0#12".to_owned())));
     assert_eq!(store.remove_staging().await.unwrap(), 2);
-}
-
-#[tokio::test]
-async fn a_directory_is_held_by_one_at_a_time() {
-    let (_directory, store) = local();
-    store.put("x", parts("x")).await.unwrap();
-    let held = DirectoryLock::take(&store).await.unwrap();
-    let waiting = tokio::spawn({
-        let store = store.clone();
-        async move { DirectoryLock::take(&store).await.map(|_| ()) }
-    });
-    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    assert!(!waiting.is_finished());
-    drop(held);
-    waiting.await.unwrap().unwrap();
 }
 
 #[tokio::test]
