@@ -18,7 +18,7 @@ pub(crate) const RECORD: &str = "dataset.json";
 /// Text that clients keep with a data set.
 const COMMON_METADATA: &str = "common-metadata.txt";
 /// Our own folder: which data sets are known, and what is under way.
-const KNOWN: &str = ".datastore/known";
+pub(crate) const KNOWN: &str = ".datastore/known";
 /// Folders that are being made or removed: nobody misses one.
 pub(crate) const UNDER_WAY: &str = ".datastore/under-way";
 /// Notes of levels that have to follow what was written.
