@@ -9,7 +9,15 @@ mod harness;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod lists;
+#[cfg(test)]
 mod openapi;
+#[cfg(test)]
+mod page;
+#[cfg(test)]
+mod rates;
+#[cfg(test)]
+mod rows_bdv;
 #[cfg(test)]
 mod rows_blocks;
 #[cfg(test)]
@@ -22,6 +30,8 @@ mod rows_start;
 mod rows_versions;
 #[cfg(test)]
 mod stored;
+#[cfg(test)]
+mod tls;
 #[cfg(test)]
 mod tokens;
 #[cfg(test)]
