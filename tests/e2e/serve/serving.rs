@@ -16,6 +16,7 @@ pub(super) const BYTES: &str = "application/octet-stream";
 /// A server, which is killed when a test fails.
 pub(super) struct Serving {
     pub child: Child,
+    base: String,
     address: String,
     said: Option<JoinHandle<String>>,
 }
@@ -34,7 +35,9 @@ impl Serving {
         let mut child = run.without("RUST_LOG").start();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim_end().strip_prefix("listening on http://");
+        let base = line.trim_end().strip_prefix("listening on ");
+        let base = base.unwrap_or_else(|| panic!("{line:?}")).to_owned();
+        let address = ["http://", "https://"].iter().find_map(|scheme| base.strip_prefix(scheme));
         let address = address.unwrap_or_else(|| panic!("{line:?}")).to_owned();
         assert!(address.starts_with("127.0.0.1:") && !address.ends_with(":0"), "{address}");
         // A pipe that is full would hold the server up.
@@ -44,11 +47,11 @@ impl Serving {
             stderr.read_to_string(&mut said).unwrap();
             said
         });
-        Self { child, address, said: Some(said) }
+        Self { child, base, address, said: Some(said) }
     }
 
     pub(super) fn url(&self, path: &str) -> String {
-        format!("http://{}/{path}", self.address)
+        format!("{}/{path}", self.base)
     }
 
     pub(super) fn connect(&self) -> TcpStream {
