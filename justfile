@@ -243,3 +243,7 @@ test-datastore KILLS="200" SEEDS="2000":
 # Uploads to the datastore with and without levels that follow, beside plain files.
 bench-upload *ARGUMENTS: build
     python3 tests/bench/upload.py {{ARGUMENTS}}
+
+# Requests that schemathesis makes of /openapi.json, to a datastore of its own: no answer may be a 5xx. Minutes.
+fuzz-rest SECONDS="60": build
+    tests/tools/fuzz_rest.sh {{SECONDS}}

@@ -36,6 +36,8 @@ mod dimension_names;
 #[cfg(test)]
 mod disk_full;
 #[cfg(test)]
+mod driven;
+#[cfg(test)]
 mod engines;
 #[cfg(test)]
 mod extension_codecs;

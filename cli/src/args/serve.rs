@@ -1,5 +1,6 @@
 //! Options of `rechunk serve`.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -34,6 +35,20 @@ pub(crate) struct ServeArgs {
     /// Let pages of this origin read the files in a browser: `https://example.org`, or `*` for any.
     #[arg(long, value_name = "ORIGIN")]
     pub cors: Option<String>,
+    #[command(flatten)]
+    pub tls: TlsArgs,
+}
+
+/// Options of a server that is spoken to by TLS.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct TlsArgs {
+    /// Answer by TLS (`https://`) with this certificate, in PEM, and those that lead to it. A file
+    /// that is replaced is used within a second.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<String>,
+    /// The private key of the certificate, in PEM and not encrypted.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<String>,
 }
 
 /// Commands of `rechunk serve`.
@@ -59,6 +74,7 @@ Examples:
   rechunk serve datastore images --write --tokens tokens.json --listen 0.0.0.0:9080
   rechunk serve datastore images --base-url https://data.example.org/store    # behind a proxy
   rechunk serve datastore images --write --database postgres://ada@db/images  # one of several
+  rechunk serve datastore images --tls-cert chain.pem --tls-key key.pem --listen 0.0.0.0:9443
 
 Each data set is a folder below ROOT, with a folder for each version that BigDataViewer opens
 (export.xml). The database says which there are, and what each of them is. The requests are in
@@ -90,6 +106,12 @@ pub(crate) struct DatastoreArgs {
     /// Largest body of a request; as many blocks as fit are written by one.
     #[arg(long, value_name = "BYTES", default_value = "32MiB")]
     pub max_body: String,
+    /// Most requests in a second by one token, or by one address without tokens [default: any
+    /// number]. After a pause so many come at once; further ones are answered 429.
+    #[arg(long, value_name = "N")]
+    pub rate: Option<NonZeroU32>,
+    #[command(flatten)]
+    pub tls: TlsArgs,
 }
 
 /// `rechunk serve import`.

@@ -10,7 +10,7 @@ use rechunk_zarr::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::{DatastoreError, Level, Storage};
+use crate::{DatastoreError, Level, Storage, View};
 
 /// A distance between neighbours, and its unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -175,6 +175,19 @@ impl Dataset {
     /// [`Dataset::setup`] of a data set of so many angles.
     pub(crate) fn setup_of(channel: u64, angle: u64, angles: u64) -> u64 {
         channel.saturating_mul(angles).saturating_add(angle)
+    }
+
+    /// The view of a setup at a timepoint.
+    pub fn view_of(&self, setup: u64, time: u64) -> View {
+        let angles = self.angles.max(1);
+        View { time, channel: setup / angles, angle: setup % angles }
+    }
+
+    /// All views, by timepoint, channel, then angle.
+    pub fn views(&self) -> Vec<View> {
+        let setups = 0..self.setup(self.channels, 0);
+        let times = self.timepoint_ids.iter();
+        times.flat_map(|&time| setups.clone().map(move |setup| self.view_of(setup, time))).collect()
     }
 
     /// Refuses timepoints, channels and angles that the data set does not have.

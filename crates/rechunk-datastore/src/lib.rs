@@ -39,6 +39,7 @@ mod register;
 mod storage;
 mod turn;
 mod version;
+mod viewer_settings;
 mod wire;
 
 pub use begun::HeldPlace;
@@ -52,7 +53,8 @@ pub use known::Known;
 pub use level::Level;
 pub use new_dataset::NewDataset;
 pub use open_level::{OpenLevel, StoredBlock};
-pub use rebuild::Builder;
+pub use rebuild::{Builder, Rebuild};
+pub use rechunk_image::BdvServer;
 pub use register::{Change, Edit, Register};
 pub use storage::Storage;
 pub use version::{AccessMode, VersionWanted};

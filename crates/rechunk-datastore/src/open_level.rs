@@ -115,6 +115,11 @@ impl OpenLevel {
         if self.is_mixed { None } else { self.versions.first().copied() }
     }
 
+    /// The versions that a block is looked for in, one after the other.
+    pub(crate) fn versions(&self) -> &[u64] {
+        &self.versions
+    }
+
     /// The number of the version; refuses `mixedLatest`, which is not written.
     pub(crate) fn written_version(&self) -> Result<u64, DatastoreError> {
         self.version().ok_or_else(|| {
@@ -171,7 +176,7 @@ impl OpenLevel {
     }
 
     /// Elements along each axis.
-    pub(crate) fn dimensions(&self) -> [u64; 3] {
+    pub fn dimensions(&self) -> [u64; 3] {
         self.level().dimensions(self.known.dataset.dimensions)
     }
 

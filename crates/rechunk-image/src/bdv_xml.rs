@@ -111,7 +111,7 @@ fn affine(setup: &BdvSetup) -> [f64; 12] {
 /// assert!(bdv_xml(&dataset).contains("<name>nuclei &amp; walls</name>"));
 /// ```
 pub fn bdv_xml(dataset: &BdvDataset) -> String {
-    let mut lines = opening(dataset);
+    let mut lines = opening(dataset, None);
     lines.line(2, "<Timepoints type=\"range\">");
     lines.element(3, "first", "0");
     lines.element(3, "last", &dataset.timepoints.saturating_sub(1).to_string());
@@ -128,9 +128,20 @@ pub struct BdvViews {
     /// Affine of each setup, in the order of setups: three rows of four. Where there is none, it is
     /// made of sizes and places of elements.
     pub affines: Vec<Option<[f64; 12]>>,
+    /// The server that has the elements; `None`: they are in the N5 container of the dataset.
+    pub server: Option<BdvServer>,
 }
 
-/// The text of [`bdv_xml`] with other views: any timepoints, any affines.
+/// A server that viewers get elements from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BdvServer {
+    /// The name of what reads from it, such as `bdv.remote`.
+    pub format: String,
+    /// The URL of the dataset there.
+    pub base_url: String,
+}
+
+/// The text of [`bdv_xml`] with other views: any timepoints, any affines, elements of a server.
 ///
 /// ```
 /// use rechunk_image::{BdvDataset, BdvViews, bdv_xml_of};
@@ -139,7 +150,7 @@ pub struct BdvViews {
 /// assert!(bdv_xml_of(&dataset, &views).contains("<integerpattern>3, 7</integerpattern>"));
 /// ```
 pub fn bdv_xml_of(dataset: &BdvDataset, views: &BdvViews) -> String {
-    let mut lines = opening(dataset);
+    let mut lines = opening(dataset, views.server.as_ref());
     let numbers: Vec<String> = views.timepoints.iter().map(u64::to_string).collect();
     lines.line(2, "<Timepoints type=\"pattern\">");
     lines.element(3, "integerpattern", &numbers.join(", "));
@@ -148,13 +159,21 @@ pub fn bdv_xml_of(dataset: &BdvDataset, views: &BdvViews) -> String {
 }
 
 /// The lines up to the timepoints.
-fn opening(dataset: &BdvDataset) -> Lines {
+fn opening(dataset: &BdvDataset, server: Option<&BdvServer>) -> Lines {
     let mut lines = Lines("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned());
     lines.line(0, "<SpimData version=\"0.2\">");
     lines.line(1, "<BasePath type=\"relative\">.</BasePath>");
     lines.line(1, "<SequenceDescription>");
-    lines.line(2, "<ImageLoader format=\"bdv.n5\" version=\"1.0\">");
-    lines.line(3, &format!("<n5 type=\"relative\">{}</n5>", escaped(&dataset.n5_path)));
+    match server {
+        None => {
+            lines.line(2, "<ImageLoader format=\"bdv.n5\" version=\"1.0\">");
+            lines.line(3, &format!("<n5 type=\"relative\">{}</n5>", escaped(&dataset.n5_path)));
+        }
+        Some(server) => {
+            lines.line(2, &format!("<ImageLoader format=\"{}\">", escaped(&server.format)));
+            lines.element(3, "baseUrl", &escaped(&server.base_url));
+        }
+    }
     lines.line(2, "</ImageLoader>");
     lines.line(2, "<ViewSetups>");
     for setup in &dataset.setups {

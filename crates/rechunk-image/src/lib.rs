@@ -39,7 +39,7 @@ pub use bdv::{
     BdvDataset, BdvSetup, bdv_dataset, bdv_level_attributes, bdv_setup_attributes,
     bdv_timepoint_attributes,
 };
-pub use bdv_xml::{BdvViews, bdv_xml, bdv_xml_of, read_bdv_xml};
+pub use bdv_xml::{BdvServer, BdvViews, bdv_xml, bdv_xml_of, read_bdv_xml};
 pub use check::{check_image, true_factors};
 pub use cut::{AxisCut, cut_levels};
 pub use dialect::{Container, Dialect};

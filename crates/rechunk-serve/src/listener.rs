@@ -1,6 +1,8 @@
 //! Connections: accepted within limits, timed, and ended gracefully.
 
 use std::convert::Infallible;
+use std::error::Error;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,13 +14,16 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_io_timeout::TimeoutWriter;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Limits, ServeError, access_log};
+use crate::{Certificate, Limits, ServeError, access_log};
 
 /// Wait after the system has refused a connection, for lack of descriptors perhaps.
 const REFUSED_WAIT: Duration = Duration::from_millis(50);
@@ -29,6 +34,7 @@ pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     limits: Limits,
+    certificate: Option<Arc<Certificate>>,
 }
 
 impl Server {
@@ -38,12 +44,24 @@ impl Server {
         let failed = |source| ServeError::Listen { address: address.to_owned(), source };
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        Ok(Self { listener, address, limits })
+        Ok(Self { listener, address, limits, certificate: None })
     }
 
     /// The address that clients connect to.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Answers by TLS only, with this certificate.
+    #[must_use]
+    pub fn with_certificate(self, certificate: Certificate) -> Self {
+        Self { certificate: Some(Arc::new(certificate)), ..self }
+    }
+
+    /// The URL of its root, without a slash at the end.
+    pub fn url(&self) -> String {
+        let scheme = if self.certificate.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
     }
 
     /// Answers with `router` until `stop` is cancelled. Requests that are under way then are
@@ -62,7 +80,7 @@ impl Server {
             };
             match (place, accepted) {
                 (Ok(place), Ok((stream, peer))) => {
-                    self.answer(stream, peer, &router, place, &graceful);
+                    self.answer(stream, peer, &router, place, (graceful.watcher(), stop.clone()));
                 }
                 // The client has gone again, or there are no descriptors for now.
                 (_, Err(error)) => {
@@ -87,13 +105,60 @@ impl Server {
         peer: SocketAddr,
         router: &Router,
         place: OwnedSemaphorePermit,
-        graceful: &GracefulShutdown,
+        (watcher, stop): (Watcher, CancellationToken),
     ) {
         // Small answers are not held back for more; without it they are late, and no worse.
         let _ = stream.set_nodelay(true);
         let mut stream = TimeoutWriter::new(stream);
         stream.set_timeout(Some(self.limits.stall_time));
-        let router = router.clone();
+        let stream = Box::pin(stream);
+        let connection = Connection { peer, router: router.clone(), limits: self.limits };
+        let certificate = self.certificate.clone();
+        tokio::spawn(async move {
+            let ended = match certificate {
+                None => connection.serve(stream, watcher).await,
+                Some(certificate) => tokio::select! {
+                    // Who has not greeted yet has no request under way.
+                    () = stop.cancelled() => Ok(()),
+                    greeted = connection.greet(stream, &certificate) => match greeted {
+                        Ok(stream) => connection.serve(stream, watcher).await,
+                        Err(error) => Err(error.into()),
+                    },
+                },
+            };
+            if let Err(error) = ended {
+                tracing::debug!(%peer, %error, "a connection ended");
+            }
+            drop(place);
+        });
+    }
+}
+
+/// A client of a server.
+struct Connection {
+    peer: SocketAddr,
+    router: Router,
+    limits: Limits,
+}
+
+impl Connection {
+    /// The stream behind the handshake of TLS, which has the time of a head.
+    async fn greet<S: AsyncRead + AsyncWrite + Unpin>(
+        &self,
+        stream: S,
+        certificate: &Certificate,
+    ) -> io::Result<TlsStream<S>> {
+        let greeted = TlsAcceptor::from(certificate.current().await).accept(stream);
+        tokio::time::timeout(self.limits.head_time, greeted).await?
+    }
+
+    /// Answers requests until the client or the server closes.
+    async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+        &self,
+        stream: S,
+        watcher: Watcher,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let (router, peer) = (self.router.clone(), self.peer);
         let service = service_fn(move |request: Request<Incoming>| {
             let router = router.clone();
             async move { Ok::<_, Infallible>(respond(router, request, peer).await) }
@@ -102,21 +167,24 @@ impl Server {
             .timer(TokioTimer::new())
             .header_read_timeout(self.limits.head_time)
             .max_buf_size(self.limits.head_bytes.max(MIN_BUFFER_BYTES))
-            .serve_connection(TokioIo::new(Box::pin(stream)), service);
-        let watched = graceful.watch(connection);
-        tokio::spawn(async move {
-            if let Err(error) = watched.await {
-                tracing::debug!(%peer, %error, "a connection ended");
-            }
-            drop(place);
-        });
+            .serve_connection(TokioIo::new(stream), service);
+        Ok(watcher.watch(connection).await?)
     }
 }
 
 /// Smaller buffers are none to hyper.
 const MIN_BUFFER_BYTES: usize = 8 << 10;
 
+/// The address of a request's client, or of its proxy; among the extensions of the request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer(pub SocketAddr);
+
 /// The answer of the router, written into the access log.
-async fn respond(router: Router, request: Request<Incoming>, peer: SocketAddr) -> Response<Body> {
+async fn respond(
+    router: Router,
+    mut request: Request<Incoming>,
+    peer: SocketAddr,
+) -> Response<Body> {
+    request.extensions_mut().insert(Peer(peer));
     access_log::logged(router, request.map(Body::new), peer).await
 }

@@ -7,13 +7,15 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
-use rechunk_store::{Store, StoreError};
+use rechunk_store::StoreError;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use thiserror::Error;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
+
+use crate::one_file::OneFile;
 
 /// Random bytes of a token: nobody guesses them, so that a fast hash is enough.
 const TOKEN_BYTES: usize = 32;
@@ -136,6 +138,16 @@ impl Tokens {
     }
 }
 
+/// Writes into the audit log which tokens have come and gone.
+fn note_changes(before: &Tokens, after: &Tokens) {
+    for (old, new, action) in [(before, after, "add token"), (after, before, "revoke token")] {
+        for token in new.tokens.iter().filter(|token| !old.tokens.contains(token)) {
+            let (name, role) = (token.name.as_str(), token.role.name());
+            tracing::info!(target: "rechunk_serve::audit", action, name, role);
+        }
+    }
+}
+
 fn hashed(token: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(token.as_bytes()))
 }
@@ -150,9 +162,7 @@ struct Seen {
 /// A file of tokens.
 #[derive(Debug)]
 pub struct TokenFile {
-    path: String,
-    directory: Store,
-    name: String,
+    file: OneFile,
     seen: Mutex<Seen>,
 }
 
@@ -160,13 +170,9 @@ impl TokenFile {
     /// The file at a path, which need not be there.
     pub fn at(path: &str) -> Result<Self, TokenError> {
         let wrong = || TokenError::Name(format!("{path:?} is no path of a file"));
-        let whole = std::path::Path::new(path);
-        let name = whole.file_name().and_then(|name| name.to_str()).ok_or_else(wrong)?.to_owned();
-        let above = whole.parent().filter(|above| !above.as_os_str().is_empty());
-        let above = above.map_or(Some("."), |above| above.to_str()).ok_or_else(wrong)?;
-        let directory = Store::open(above)?;
+        let file = OneFile::at(path)?.ok_or_else(wrong)?;
         let seen = Mutex::new(Seen { bytes: None, tokens: Arc::default(), read: None });
-        Ok(Self { path: path.to_owned(), directory, name, seen })
+        Ok(Self { file, seen })
     }
 
     /// The tokens that are valid now. Fails where the file is gone: nobody gets in by that.
@@ -175,10 +181,15 @@ impl TokenFile {
         if seen.read.is_some_and(|read| read.elapsed() < FRESH_TIME) {
             return Ok(Arc::clone(&seen.tokens));
         }
-        let bytes = self.directory.get(&self.name, FILE_BYTES_MAX).await?;
-        let bytes = bytes.ok_or_else(|| TokenError::Missing { path: self.path.clone() })?;
+        let bytes = self.file.read(FILE_BYTES_MAX).await?;
+        let bytes =
+            bytes.ok_or_else(|| TokenError::Missing { path: self.file.path().to_owned() })?;
         if seen.bytes.as_ref() != Some(&bytes) {
-            seen.tokens = Arc::new(self.parse(&bytes)?);
+            let tokens = Arc::new(self.parse(&bytes)?);
+            if seen.bytes.is_some() {
+                note_changes(&seen.tokens, &tokens);
+            }
+            seen.tokens = tokens;
             seen.bytes = Some(bytes);
         }
         seen.read = Some(Instant::now());
@@ -187,7 +198,7 @@ impl TokenFile {
 
     /// All tokens; none if there is no file.
     pub async fn list(&self) -> Result<Tokens, TokenError> {
-        match self.directory.get(&self.name, FILE_BYTES_MAX).await? {
+        match self.file.read(FILE_BYTES_MAX).await? {
             Some(bytes) => self.parse(&bytes),
             None => Ok(Tokens::default()),
         }
@@ -235,7 +246,7 @@ impl TokenFile {
 
     async fn write(&self, tokens: &Tokens) -> Result<(), TokenError> {
         let bytes = serde_json::to_vec_pretty(tokens).map_err(|error| self.damaged(&error))?;
-        Ok(self.directory.put_durable(&self.name, bytes).await?)
+        Ok(self.file.write(bytes).await?)
     }
 
     fn parse(&self, bytes: &[u8]) -> Result<Tokens, TokenError> {
@@ -243,6 +254,6 @@ impl TokenFile {
     }
 
     fn damaged(&self, error: &serde_json::Error) -> TokenError {
-        TokenError::Damaged { path: self.path.clone(), reason: error.to_string() }
+        TokenError::Damaged { path: self.file.path().to_owned(), reason: error.to_string() }
     }
 }

@@ -8,6 +8,7 @@ mod executor;
 mod interrupted;
 mod kill_points;
 mod killed;
+mod page;
 mod rebuild;
 mod serving;
 mod zarr3;
@@ -198,4 +199,118 @@ fn tokens_are_made_listed_and_revoked_on_the_command_line() {
     let nowhere = folder.at("nowhere.json");
     let words = ["serve", "datastore", &root, "--tokens", &nowhere];
     rechunk(&words).ends_with(3).says(&["no file of tokens"]);
+}
+
+#[test]
+fn tls_is_spoken_with_a_certificate_and_its_key_only() {
+    let folder = Folder::new();
+    let root = folder.at("root");
+    std::fs::create_dir(&root).unwrap();
+    let [certificate, key, other, encrypted] =
+        ["cert.pem", "key.pem", "other.pem", "encrypted.pem"].map(|name| folder.at(name));
+    for (certificate, key) in [(&certificate, &key), (&folder.at("unused.pem"), &other)] {
+        let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+        std::fs::write(certificate, made.cert.pem()).unwrap();
+        std::fs::write(key, made.signing_key.serialize_pem()).unwrap();
+    }
+    let words =
+        "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIGb\n-----END ENCRYPTED PRIVATE KEY-----\n";
+    std::fs::write(&encrypted, words).unwrap();
+    let nowhere = folder.at("nowhere.pem");
+    for path in [&[root.as_str()][..], &["datastore", &root]] {
+        let with = |options: &[&str]| rechunk(&[&["serve"], path, options].concat());
+        for (files, said) in [
+            ([&nowhere, &key], &["there is no file", "nowhere.pem"][..]),
+            ([&key, &key], &["key.pem", "has no certificate"]),
+            ([&certificate, &other], &["is not that of the certificate", "hint"]),
+            ([&certificate, &encrypted], &["is encrypted", "openssl pkey"]),
+        ] {
+            let [certificate, key] = files;
+            with(&["--tls-cert", certificate, "--tls-key", key]).ends_with(2).says(said);
+        }
+        with(&["--tls-cert", &certificate]).ends_with(2).says(&["--tls-key"]);
+        with(&["--tls-key", &key]).ends_with(2).says(&["--tls-cert"]);
+        let words = [path, &["--tls-cert", &certificate, "--tls-key", &key]].concat();
+        let serving = Serving::start(&words);
+        assert!(serving.url("").starts_with("https://127.0.0.1:"), "{}", serving.url(""));
+        // Who does not greet is not answered.
+        assert_eq!(serving.ask("GET", "/", BYTES, b""), None);
+        // curl, where there is one, trusts this certificate alone.
+        let curl = std::process::Command::new("curl")
+            .args(["--silent", "--show-error", "--noproxy", "*", "--cacert", &certificate])
+            .arg(serving.url(""))
+            .output();
+        match curl {
+            Ok(output) => {
+                let said = String::from_utf8_lossy(&output.stderr);
+                assert!(output.status.success(), "{said}");
+                assert!(output.stdout.starts_with(b"<!DOCTYPE"), "{:?}", output.stdout);
+            }
+            Err(error) => println!("SKIPPED: curl is not there: {error}"),
+        }
+    }
+}
+
+#[test]
+fn changes_are_lines_with_the_name_of_the_token_and_never_the_token() {
+    let folder = Folder::new();
+    let (file, root) = (folder.at("tokens.json"), folder.at("root"));
+    let add = |name: &str, role: &str| {
+        let made = rechunk(&["serve", "token", "add", &file, name, "--role", role]).ok().stdout;
+        made.trim().to_owned()
+    };
+    let (ada, bo) = (add("ada", "admin"), add("bo", "write"));
+    let mut serving =
+        Serving::start(&["datastore", &root, "--write", "--tokens", &file, "--rate", "1000"]);
+    let ask = |token: &str, method: &str, path: &str, media: &str, body: &[u8]| {
+        let with_token = format!("{path} HTTP/1.1\r\nAuthorization: Bearer {token}\r\nX:");
+        serving.ask(method, &with_token, media, body).unwrap()
+    };
+    let description = json!({
+        "voxelType": "uint16", "dimensions": [4, 4, 4], "compression": "raw",
+        "resolutionLevels": [{"resolutions": [1, 1, 1], "blockDimensions": [4, 4, 4]}],
+    });
+    let json = "application/json";
+    let (_, id) = ask(&ada, "POST", "/datasets", json, description.to_string().as_bytes());
+    let id = String::from_utf8(id).unwrap();
+    let at = |path: &str| format!("/datasets/{id}/{path}");
+    let mut statuses = Vec::new();
+    for (token, method, path, body) in [
+        (&bo, "POST", "1/1/1/0/0/0/0/0/0/0", &block([4, 4, 4], 1)[..]),
+        (&bo, "GET", "1/1/1/new/write", b""),
+        (&bo, "GET", "1/1/1/latest/read", b""),
+        (&bo, "POST", "channels", b"1"),
+        (&bo, "PATCH", "0/0/0/latest/rebuild", b""),
+        (&bo, "DELETE", "1", b""),
+        (&bo, "GET", "delete", b""),
+        (&ada, "GET", "delete", b""),
+    ] {
+        statuses.push(ask(token, method, &at(path), BYTES, body).0);
+    }
+    assert_eq!(statuses, [200, 307, 307, 200, 200, 200, 403, 200]);
+    rechunk(&["serve", "token", "revoke", &file, "bo"]).ok();
+    std::thread::sleep(Duration::from_millis(1100));
+    assert_eq!(ask(&bo, "GET", &at("channels"), BYTES, b"").0, 403);
+    serving.signal(Signal::TERM);
+    let (_, said) = serving.ended();
+    let audit: Vec<&str> =
+        said.lines().filter(|line| line.contains("rechunk_serve::audit")).collect();
+    let wanted = [
+        ("by=\"ada\"", "create", 200),
+        ("by=\"bo\"", "write", 200),
+        ("by=\"bo\"", "new version", 307),
+        ("by=\"bo\"", "add channels", 200),
+        ("by=\"bo\"", "rebuild", 200),
+        ("by=\"bo\"", "delete versions", 200),
+        ("by=\"bo\"", "delete", 403),
+        ("by=\"ada\"", "delete", 200),
+    ];
+    assert_eq!(audit.len(), wanted.len() + 1, "{audit:#?}");
+    for (line, (by, action, status)) in audit.iter().zip(wanted) {
+        let action = format!("action=\"{action}\"");
+        let parts = [by, "peer=127.0.0.1", &action, &id, &format!("status={status}")];
+        assert!(parts.iter().all(|part| line.contains(part)), "{line}");
+    }
+    assert!(audit[8].contains("action=\"revoke token\" name=\"bo\""), "{}", audit[8]);
+    assert!(!said.contains(&ada) && !said.contains(&bo));
 }

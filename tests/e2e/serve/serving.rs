@@ -16,6 +16,7 @@ pub(super) const BYTES: &str = "application/octet-stream";
 /// A server, which is killed when a test fails.
 pub(super) struct Serving {
     pub child: Child,
+    base: String,
     pub address: String,
     said: Option<JoinHandle<String>>,
 }
@@ -43,11 +44,13 @@ impl Serving {
     pub(super) fn of(mut child: Child) -> Result<Self, String> {
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim_end().strip_prefix("listening on http://");
-        let Some(address) = address.map(ToOwned::to_owned) else {
+        let base = line.trim_end().strip_prefix("listening on ");
+        let Some(base) = base.map(ToOwned::to_owned) else {
             let output = child.wait_with_output().unwrap();
             return Err(format!("{line:?} {}", String::from_utf8_lossy(&output.stderr)));
         };
+        let address = ["http://", "https://"].iter().find_map(|scheme| base.strip_prefix(scheme));
+        let address = address.unwrap_or_else(|| panic!("{line:?}")).to_owned();
         assert!(address.starts_with("127.0.0.1:") && !address.ends_with(":0"), "{address}");
         // A pipe that is full would hold the server up.
         let mut stderr = child.stderr.take().unwrap();
@@ -56,11 +59,11 @@ impl Serving {
             stderr.read_to_string(&mut said).unwrap();
             said
         });
-        Ok(Self { child, address, said: Some(said) })
+        Ok(Self { child, base, address, said: Some(said) })
     }
 
     pub(super) fn url(&self, path: &str) -> String {
-        format!("http://{}/{path}", self.address)
+        format!("{}/{path}", self.base)
     }
 
     pub(super) fn connect(&self) -> TcpStream {

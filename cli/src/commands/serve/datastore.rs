@@ -5,14 +5,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use rechunk::Error;
-use rechunk_serve::{
-    DatastoreOptions, Limits, TokenFile, datastore_view, open_read_only, open_writable,
-};
+use rechunk_serve::{DatastoreOptions, TokenFile, datastore_view, open_read_only, open_writable};
 
 use super::database;
 use super::refused::unreadable;
-use super::started;
-use super::token;
+use super::started::{self, Settings};
+use super::{tls, token};
 use crate::args::DatastoreArgs;
 use crate::request::{self, usage};
 use crate::terminal;
@@ -20,6 +18,7 @@ use crate::terminal;
 pub(crate) async fn run(args: DatastoreArgs) -> Result<ExitCode, Error> {
     let body_bytes_max = request::bytes("--max-body", &args.max_body)?;
     check_base_url(args.base_url.as_deref())?;
+    let certificate = tls::certificate(&args.tls).await?;
     let tokens = match &args.tokens {
         Some(path) => {
             let file = TokenFile::at(path).map_err(|error| token::refused(error, path))?;
@@ -43,11 +42,18 @@ pub(crate) async fn run(args: DatastoreArgs) -> Result<ExitCode, Error> {
         opened.map_err(|error| database::refused(error, &args.root, args.database.as_deref()))?;
     let datastore = Arc::new(opened);
     let upload_bytes = DatastoreOptions::default().upload_bytes.max(body_bytes_max);
-    let base_url = args.base_url;
-    let options =
-        DatastoreOptions { base_url, tokens, body_bytes_max, upload_bytes, ..Default::default() };
+    let options = DatastoreOptions {
+        base_url: args.base_url,
+        is_tls: certificate.is_some(),
+        tokens,
+        rate: args.rate,
+        body_bytes_max,
+        upload_bytes,
+        ..Default::default()
+    };
+    let settings = Settings { listen: args.listen, certificate };
     let view = datastore_view(Arc::clone(&datastore), options);
-    let code = started::serve(view, &args.listen, Limits::default()).await?;
+    let code = started::serve(view, settings).await?;
     datastore.settle().await.map_err(|error| unreadable(&args.root, error.to_string()))?;
     Ok(code)
 }

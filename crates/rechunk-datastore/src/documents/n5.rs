@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use rechunk_image::{
-    BdvDataset, BdvSetup, BdvViews, bdv_level_attributes, bdv_setup_attributes,
+    BdvDataset, BdvServer, BdvSetup, BdvViews, bdv_level_attributes, bdv_setup_attributes,
     bdv_timepoint_attributes, bdv_xml_of,
 };
 use rechunk_n5::{ATTRIBUTES_KEY, N5Version, group_document};
@@ -78,6 +78,17 @@ fn voxel_size(dataset: &Dataset) -> [f64; 3] {
 
 /// The document that BigDataViewer opens.
 pub(super) fn export_xml(dataset: &Dataset) -> Document {
+    (XML_KEY.to_owned(), described(dataset, None).into_bytes())
+}
+
+impl Dataset {
+    /// The XML by which BigDataViewer opens the data set from a server.
+    pub fn remote_xml(&self, server: BdvServer) -> String {
+        described(self, Some(server))
+    }
+}
+
+fn described(dataset: &Dataset, server: Option<BdvServer>) -> String {
     let unit = dataset.voxel_unit.clone().unwrap_or_else(|| UNIT.to_owned());
     let mut setups = Vec::new();
     let mut affines = Vec::new();
@@ -97,7 +108,7 @@ pub(super) fn export_xml(dataset: &Dataset) -> Document {
             affines.push(usize::try_from(angle).ok().and_then(|at| given.get(at).copied()));
         }
     }
-    let views = BdvViews { timepoints: dataset.timepoint_ids.clone(), affines };
+    let views = BdvViews { timepoints: dataset.timepoint_ids.clone(), affines, server };
     let described = BdvDataset { n5_path: CONTAINER.to_owned(), setups, timepoints: 0 };
-    (XML_KEY.to_owned(), bdv_xml_of(&described, &views).into_bytes())
+    bdv_xml_of(&described, &views)
 }

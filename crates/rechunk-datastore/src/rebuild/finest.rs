@@ -1,4 +1,4 @@
-//! Boxes of elements of the finest level.
+//! Boxes of elements of a level, such as the finest.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,6 +13,27 @@ use crate::{BlockAddress, DatastoreError, View};
 
 /// Most bytes of decoded blocks that are kept for levels that read them again.
 const KEPT_BYTES: u64 = 48 << 20;
+
+impl OpenLevel {
+    /// The elements of a box, big-endian, x fastest; zeros where nothing is stored. `None` if no
+    /// block in it is. Refuses boxes that are empty, or not within the level.
+    pub async fn read_box(
+        &self,
+        view: View,
+        start: [u64; 3],
+        size: [u64; 3],
+    ) -> Result<Option<Vec<u8>>, DatastoreError> {
+        self.known().dataset.check_view(view.time, view.channel, view.angle)?;
+        let extents = self.dimensions();
+        let is_within = (0..3)
+            .all(|axis| size[axis] > 0 && size[axis] <= extents[axis].saturating_sub(start[axis]));
+        if !is_within {
+            let reason = format!("{size:?} elements at {start:?} are not within {extents:?}");
+            return Err(DatastoreError::Senseless(reason));
+        }
+        Finest::new(self.clone()).read(view, Box3 { start, size }).await
+    }
+}
 
 type Cell = Arc<OnceCell<Option<Elements>>>;
 

@@ -12,15 +12,29 @@ mod settling;
 mod tree;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::boxes::positions;
+use crate::catalog::Catalog;
 use crate::turn::Turn;
-use crate::{Datastore, DatastoreError, VersionWanted, View};
-pub use builder::Builder;
+use crate::{Datastore, DatastoreError, OpenLevel, VersionWanted, View};
 use coarse::{Stale, make_each};
 use finest::Finest;
-pub(crate) use settling::Settling;
 use tree::Tree;
+
+pub use builder::Builder;
+pub(crate) use settling::Settling;
+
+/// Levels of a version that are made anew of the finest one, and how far that is.
+#[derive(Debug)]
+pub struct Rebuild {
+    catalog: Arc<Catalog>,
+    finest: OpenLevel,
+    coarse: Vec<OpenLevel>,
+    tree: Arc<Tree>,
+    views: Vec<View>,
+    begun: AtomicU64,
+}
 
 impl Datastore {
     /// Waits until levels that have followed uploads are durable. Else that is so within a second,
@@ -37,26 +51,84 @@ impl Datastore {
         version: VersionWanted,
         view: View,
     ) -> Result<(), DatastoreError> {
+        self.to_rebuild(id, version, Some(view), None).await?.run().await
+    }
+
+    /// Levels to be made anew: of a view, or all; those of some factors, or all.
+    pub async fn to_rebuild(
+        &self,
+        id: &str,
+        version: VersionWanted,
+        view: Option<View>,
+        levels: Option<&[[u64; 3]]>,
+    ) -> Result<Rebuild, DatastoreError> {
         if !self.is_writable() {
             return Err(DatastoreError::ReadOnly);
         }
         let finest = self.level(id, [1; 3], version).await?;
         let version = VersionWanted::Number(finest.written_version()?);
-        finest.known().dataset.check_view(view.time, view.channel, view.angle)?;
-        let tree = Arc::new(Tree::of(&finest.known().dataset)?);
-        let below = Finest::new(finest.clone());
-        let turn = Turn::take(&self.catalog, finest.known(), finest.written_version()?).await?;
-        for level in tree.coarse() {
-            let factors = finest.known().dataset.resolution_levels[level].resolutions;
-            let coarse = self.level(id, factors, version).await?;
-            let objects = positions(coarse.object_counts()).map(|object| {
-                let blocks = coarse.blocks_of_object(object).map(|position| {
-                    let address = view.block(position);
-                    Stale { address, cells: coarse.box_of(&address) }
+        let dataset = &finest.known().dataset;
+        let views = match view {
+            Some(view) => {
+                dataset.check_view(view.time, view.channel, view.angle)?;
+                vec![view]
+            }
+            None => dataset.views(),
+        };
+        let tree = Arc::new(Tree::of(dataset)?);
+        for factors in levels.unwrap_or_default() {
+            dataset.level_at(*factors)?;
+        }
+        let mut coarse = Vec::new();
+        for number in tree.coarse() {
+            let factors = dataset.resolution_levels[number].resolutions;
+            if levels.is_none_or(|levels| levels.contains(&factors)) {
+                coarse.push(self.level(id, factors, version).await?);
+            }
+        }
+        let (catalog, begun) = (Arc::clone(&self.catalog), AtomicU64::new(0));
+        Ok(Rebuild { catalog, finest, coarse, tree, views, begun })
+    }
+}
+
+impl Rebuild {
+    /// The number of the version.
+    pub fn version(&self) -> u64 {
+        self.finest.version().unwrap_or_default()
+    }
+
+    /// Count of blocks that are looked at.
+    pub fn blocks(&self) -> u64 {
+        let views = u64::try_from(self.views.len()).unwrap_or(u64::MAX);
+        let of_level = |level: &OpenLevel| {
+            level.block_counts().iter().fold(views, |count, blocks| count.saturating_mul(*blocks))
+        };
+        self.coarse.iter().map(of_level).fold(0, u64::saturating_add)
+    }
+
+    /// Count of blocks that have been begun; all but some are done.
+    pub fn begun(&self) -> u64 {
+        self.begun.load(Ordering::Relaxed)
+    }
+
+    /// Makes the levels, one behind the other.
+    pub async fn run(&self) -> Result<(), DatastoreError> {
+        let below = Finest::new(self.finest.clone());
+        let turn = Turn::take(&self.catalog, self.finest.known(), self.version()).await?;
+        for view in &self.views {
+            for level in &self.coarse {
+                let objects = positions(level.object_counts()).map(|object| {
+                    let blocks = level.blocks_of_object(object).map(|position| {
+                        let address = view.block(position);
+                        Stale { address, cells: level.box_of(&address) }
+                    });
+                    let blocks: Vec<Stale> = blocks.collect();
+                    let count = u64::try_from(blocks.len()).unwrap_or(u64::MAX);
+                    self.begun.fetch_add(count, Ordering::Relaxed);
+                    (level.clone(), blocks)
                 });
-                (coarse.clone(), blocks.collect())
-            });
-            make_each(&below, &tree, objects).await?;
+                make_each(&below, &self.tree, objects).await?;
+            }
         }
         turn.end().await;
         Ok(())

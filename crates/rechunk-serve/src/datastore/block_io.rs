@@ -21,7 +21,7 @@ use crate::tokens::Role;
 use crate::typed::typed;
 
 /// Type of blocks on the wire.
-const BYTES: &str = "application/octet-stream";
+pub(super) const BYTES: &str = "application/octet-stream";
 /// Time that servers of levels live without requests; -1: for ever. No client takes null.
 const NO_TIMEOUT: i64 = -1;
 

@@ -2,13 +2,21 @@
 //!
 //! `docs/reference.md` has the table of requests.
 
+mod admission;
+mod bdv;
 mod block_io;
 mod body_in;
 mod budget;
 mod failure;
+mod list;
 mod metrics;
 mod options;
+mod page;
 mod permission;
+mod query;
+mod rate;
+mod rebuild;
+mod rebuilds;
 mod redirect;
 mod register;
 mod route;
@@ -19,6 +27,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, State};
+use axum::middleware::from_fn_with_state;
 use axum::routing::{any, get};
 use hyper::{Method, Request, Response, StatusCode};
 use rechunk_datastore::Datastore;
@@ -26,6 +35,7 @@ use rechunk_datastore::Datastore;
 pub use options::DatastoreOptions;
 
 use crate::tokens::Role;
+use admission::Change;
 use failure::{Answer, Failure, text};
 use route::Route;
 use state::Face;
@@ -36,7 +46,6 @@ pub fn datastore_view(datastore: impl Into<Arc<Datastore>>, options: DatastoreOp
     let face = Arc::new(Face::new(datastore.into(), options));
     Router::new()
         .route("/hello", get(hello))
-        .route("/healthz", get(|| async { "ok\n" }))
         .route("/metrics", get(measured))
         .route("/openapi.json", get(openapi))
         .route("/datasets", any(all))
@@ -44,8 +53,16 @@ pub fn datastore_view(datastore: impl Into<Arc<Datastore>>, options: DatastoreOp
         .route("/datasets/{id}", any(one))
         .route("/datasets/{id}/", any(one))
         .route("/datasets/{id}/{*rest}", any(part))
+        .route("/bdv/{id}/{*rest}", any(bdv::part))
+        .route("/rebuilds", get(rebuilds))
+        // As the design document has it; a data set called as something here needs `/datasets`.
+        .route("/{id}/{*rest}", any(part))
         .fallback(|| async { text(StatusCode::NOT_FOUND, "there is no such resource") })
-        .layer(axum::middleware::from_fn_with_state(Arc::clone(&face.metrics), metrics::counted))
+        .layer(from_fn_with_state(Arc::clone(&face), admission::admitted))
+        .merge(page::routes())
+        // Whoever watches the server asks as often as it likes.
+        .route("/healthz", get(|| async { "ok\n" }))
+        .layer(from_fn_with_state(Arc::clone(&face.metrics), metrics::counted))
         .with_state(face)
 }
 
@@ -78,12 +95,23 @@ fn answered(answer: Answer) -> Response<Body> {
     answer.unwrap_or_else(Failure::answer)
 }
 
+async fn rebuilds(State(face): State<Arc<Face>>, request: Request<Body>) -> Response<Body> {
+    answered(rebuild::list(&face, request.headers()).await)
+}
+
 /// `/datasets`.
 async fn all(State(face): State<Arc<Face>>, request: Request<Body>) -> Response<Body> {
-    if request.method() != Method::POST {
-        return answered(Err(Failure::method("POST")));
+    match *request.method() {
+        Method::POST => {}
+        Method::GET | Method::HEAD => {
+            let query = request.uri().query();
+            return answered(list::list(&face, query, request.headers()).await);
+        }
+        _ => return answered(Err(Failure::method("GET, HEAD, POST"))),
     }
-    answered(register::create(&face, request).await)
+    let created = register::create(&face, request).await;
+    let change = Change { action: "create", dataset: created.as_ref().ok().cloned() };
+    change.noted(answered(created.map(|id| text(StatusCode::OK, &id))))
 }
 
 /// `/datasets/U`.
@@ -92,12 +120,18 @@ async fn one(
     Path(id): Path<String>,
     request: Request<Body>,
 ) -> Response<Body> {
-    answered(match *request.method() {
+    let action = match *request.method() {
+        Method::POST => Some("register"),
+        Method::DELETE => Some("delete"),
+        _ => None,
+    };
+    let response = answered(match *request.method() {
         Method::GET | Method::HEAD => register::describe(&face, &id, request.headers()).await,
         Method::POST => register::register(&face, &id, request.headers()).await,
         Method::DELETE => register::delete(&face, &id, request.headers()).await,
         _ => Err(Failure::method("GET, HEAD, POST, DELETE")),
-    })
+    });
+    noted(action, id, response)
 }
 
 /// `/datasets/U/…`.
@@ -110,7 +144,8 @@ async fn part(
         Ok(route) => route,
         Err(failure) => return failure.answer(),
     };
-    answered(match route {
+    let action = route.change();
+    let response = answered(match route {
         Route::Delete => register::delete(&face, &id, request.headers()).await,
         Route::DeleteVersions(versions) => {
             register::delete_versions(&face, &id, &versions, request.headers()).await
@@ -119,6 +154,7 @@ async fn part(
         Route::SetCommonMetadata => register::set_common_metadata(&face, &id, request).await,
         Route::Channels => register::channels(&face, &id, request.headers()).await,
         Route::AddChannels => register::add_channels(&face, &id, request).await,
+        Route::Viewer(document) => bdv::document(&face, &id, document, request.headers()).await,
         Route::Start { factors, version, mode } => {
             let start = redirect::Start { factors, version, mode };
             redirect::start(&face, &id, start, request.uri().query(), request.headers()).await
@@ -136,12 +172,19 @@ async fn part(
             block_io::data_type(&face, &id, place, view, request.headers()).await
         }
         Route::Stop(place) => block_io::stop(&face, &id, place, request.headers()).await,
-        Route::Rebuild { view, version } => {
-            register::rebuild(&face, &id, version, view, request.headers()).await
-        }
+        Route::Rebuild(wanted) => rebuild::rebuild(&face, &id, wanted, request.headers()).await,
         Route::Read { place, blocks } => {
             block_io::read(&face, &id, place, blocks, request.headers()).await
         }
         Route::Write { place, blocks } => block_io::write(&face, &id, place, blocks, request).await,
-    })
+    });
+    noted(action, id, response)
+}
+
+/// An answer with the change of a data set, if it is one, for the audit log.
+fn noted(action: Option<&'static str>, id: String, response: Response<Body>) -> Response<Body> {
+    match action {
+        Some(action) => Change { action, dataset: Some(id) }.noted(response),
+        None => response,
+    }
 }

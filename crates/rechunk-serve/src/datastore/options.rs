@@ -1,3 +1,4 @@
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::tokens::TokenFile;
@@ -8,8 +9,12 @@ pub struct DatastoreOptions {
     /// The URL that clients reach the server by, where neither `Host` nor the headers of a proxy
     /// say it.
     pub base_url: Option<String>,
+    /// True if clients reach the server by TLS: what they are led to begins with `https`.
+    pub is_tls: bool,
     /// Tokens and their rights; `None`: everybody may do everything that the datastore allows.
     pub tokens: Option<TokenFile>,
+    /// Most requests in a second of a token, or without tokens of an address; `None`: any number.
+    pub rate: Option<NonZeroU32>,
     /// Most bytes of a request's body.
     pub body_bytes_max: u64,
     /// Bytes of bodies that are held at once; further ones wait.
@@ -26,7 +31,9 @@ impl Default for DatastoreOptions {
     fn default() -> Self {
         Self {
             base_url: None,
+            is_tls: false,
             tokens: None,
+            rate: None,
             body_bytes_max: 32 << 20,
             upload_bytes: 64 << 20,
             download_bytes: 96 << 20,

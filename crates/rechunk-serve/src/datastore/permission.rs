@@ -5,7 +5,7 @@ use hyper::{HeaderMap, StatusCode};
 
 use super::failure::Failure;
 use super::state::Face;
-use crate::tokens::Role;
+use crate::tokens::{Role, Token};
 
 /// Says where a request comes from, in browsers.
 const FETCH_SITE: &str = "sec-fetch-site";
@@ -21,7 +21,8 @@ impl Face {
         role: Role,
         dataset: Option<&str>,
     ) -> Result<Option<String>, Failure> {
-        let who = self.identify(headers, role, dataset).await?;
+        let token = self.identify(headers, role, dataset).await?;
+        let who = token.map(|token| token.name);
         if role == Role::Read {
             return Ok(who);
         }
@@ -34,8 +35,6 @@ impl Face {
             let reason = "pages of other sites change nothing here";
             return Err(Failure::new(StatusCode::FORBIDDEN, reason));
         }
-        let by = who.as_deref().unwrap_or("anybody");
-        tracing::info!(target: "rechunk_serve::audit", by, dataset, ?role, "a change is permitted");
         Ok(who)
     }
 
@@ -44,14 +43,9 @@ impl Face {
         headers: &HeaderMap,
         role: Role,
         dataset: Option<&str>,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<Token>, Failure> {
         let Some(tokens) = &self.options.tokens else { return Ok(None) };
-        let sent = headers.get(AUTHORIZATION).and_then(|sent| sent.to_str().ok());
-        let sent = sent.and_then(|sent| {
-            let (scheme, token) = sent.split_once(' ')?;
-            scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-        });
-        let Some(sent) = sent else {
+        let Some(sent) = sent_token(headers) else {
             let reason = "a token is needed: Authorization: Bearer …";
             return Err(Failure::new(StatusCode::UNAUTHORIZED, reason));
         };
@@ -67,6 +61,27 @@ impl Face {
             let reason = "this token does not allow it";
             return Err(Failure::new(StatusCode::FORBIDDEN, reason));
         }
-        Ok(Some(token.name.clone()))
+        Ok(Some(token.clone()))
     }
+
+    /// Tells of names of data sets whether the token of a request may read them.
+    pub(super) async fn seen_datasets(
+        &self,
+        headers: &HeaderMap,
+    ) -> Result<impl Fn(&str) -> bool + use<>, Failure> {
+        let token = self.identify(headers, Role::Read, None).await?;
+        Ok(move |name: &str| token.as_ref().is_none_or(|token| token.may(Role::Read, Some(name))))
+    }
+
+    /// The name of the token that was sent, if it is a known one.
+    pub(super) async fn token_name(&self, headers: &HeaderMap) -> Option<String> {
+        let (tokens, sent) = (self.options.tokens.as_ref()?, sent_token(headers)?);
+        let known = tokens.current().await.ok()?;
+        known.find(sent).map(|token| token.name.clone())
+    }
+}
+
+fn sent_token(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }

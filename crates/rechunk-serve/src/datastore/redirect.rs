@@ -76,7 +76,7 @@ fn lead_to(location: &str) -> Answer {
 }
 
 /// Characters of a name that a path cannot have as they are.
-const IN_PATHS: percent_encoding::AsciiSet =
+pub(super) const IN_PATHS: percent_encoding::AsciiSet =
     NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// Blocks are always served: the time after which upstream's servers end is only checked.
@@ -93,7 +93,7 @@ fn check_timeout(query: Option<&str>) -> Result<(), Failure> {
 }
 
 /// The URL that the client reaches this server by, without a slash at its end.
-fn base(face: &Face, headers: &HeaderMap) -> Result<String, Failure> {
+pub(super) fn base(face: &Face, headers: &HeaderMap) -> Result<String, Failure> {
     if let Some(base) = &face.options.base_url {
         return Ok(base.trim_end_matches('/').to_owned());
     }
@@ -102,7 +102,9 @@ fn base(face: &Face, headers: &HeaderMap) -> Result<String, Failure> {
         let value = headers.get(name)?.to_str().ok()?;
         value.split(',').next().map(str::trim).filter(|first| !first.is_empty())
     };
-    let scheme = said("x-forwarded-proto").filter(|scheme| *scheme == "https").unwrap_or("http");
+    let own = if face.options.is_tls { "https" } else { "http" };
+    let scheme = said("x-forwarded-proto").filter(|scheme| ["http", "https"].contains(scheme));
+    let scheme = scheme.unwrap_or(own);
     let wrong = || Failure::new(StatusCode::BAD_REQUEST, "the request names no host");
     let host = said("x-forwarded-host").or_else(|| said(HOST.as_str())).ok_or_else(wrong)?;
     let is_host =

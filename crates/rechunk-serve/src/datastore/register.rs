@@ -3,7 +3,7 @@
 use axum::body::Body;
 use hyper::header::CONTENT_TYPE;
 use hyper::{HeaderMap, Request, Response, StatusCode};
-use rechunk_datastore::{NewDataset, VersionWanted, View};
+use rechunk_datastore::NewDataset;
 use serde_json::Value;
 
 use super::body_in::{Incoming, check_type};
@@ -18,14 +18,15 @@ const DESCRIPTION_BYTES_MAX: u64 = 4 << 20;
 const NUMBER_BYTES_MAX: u64 = 64;
 
 /// Answer of upstream's servers when something is done.
-const DONE: &str = "Done.";
+pub(super) const DONE: &str = "Done.";
 
 /// An answer in JSON.
 pub(super) fn json(value: &Value) -> Response<Body> {
     typed(StatusCode::OK, "application/json", value.to_string())
 }
 
-pub(super) async fn create(face: &Face, request: Request<Body>) -> Answer {
+/// Creates a data set; returns its name.
+pub(super) async fn create(face: &Face, request: Request<Body>) -> Result<String, Failure> {
     let (parts, body) = request.into_parts();
     face.permit(&parts.headers, Role::Admin, None).await?;
     if !parts.headers.contains_key(CONTENT_TYPE) {
@@ -37,8 +38,7 @@ pub(super) async fn create(face: &Face, request: Request<Body>) -> Answer {
     let value: Value = serde_json::from_slice(&body.whole().await?).map_err(|error| {
         Failure::new(StatusCode::BAD_REQUEST, format!("the body is no JSON: {error}"))
     })?;
-    let id = face.datastore.create(NewDataset::from_json(&value)?).await?;
-    Ok(text(StatusCode::OK, &id))
+    Ok(face.datastore.create(NewDataset::from_json(&value)?).await?)
 }
 
 pub(super) async fn register(face: &Face, id: &str, headers: &HeaderMap) -> Answer {
@@ -67,18 +67,6 @@ pub(super) async fn delete_versions(
 ) -> Answer {
     face.permit(headers, Role::Write, Some(id)).await?;
     face.datastore.delete_versions(id, versions).await?;
-    Ok(text(StatusCode::OK, DONE))
-}
-
-pub(super) async fn rebuild(
-    face: &Face,
-    id: &str,
-    version: VersionWanted,
-    view: View,
-    headers: &HeaderMap,
-) -> Answer {
-    face.permit(headers, Role::Write, Some(id)).await?;
-    face.datastore.rebuild(id, version, view).await?;
     Ok(text(StatusCode::OK, DONE))
 }
 

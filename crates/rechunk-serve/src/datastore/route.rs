@@ -3,7 +3,9 @@
 use hyper::{Method, StatusCode};
 use rechunk_datastore::{AccessMode, BlockAddress, VersionWanted, View};
 
+use super::bdv::Document;
 use super::failure::Failure;
+use super::rebuilds::Wanted;
 
 /// A level of a version, as a path names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,12 +31,13 @@ pub(super) enum Route {
     SetCommonMetadata,
     Channels,
     AddChannels,
+    Viewer(Document),
     Start { factors: [u64; 3], version: VersionWanted, mode: AccessMode },
     StartBuild(Vec<[u64; 3]>),
     Build(Build),
     DescribeBuild(Build),
     Level(Place),
-    Rebuild { view: View, version: VersionWanted },
+    Rebuild(Wanted),
     DataType { place: Place, view: View },
     Stop(Place),
     Read { place: Place, blocks: Vec<BlockAddress> },
@@ -62,8 +65,15 @@ impl Route {
             (&[time, channel, angle, version, "rebuild"], &Method::PATCH) => {
                 let [time, channel, angle] = whole([time, channel, angle])?;
                 let view = View { time, channel, angle };
-                Ok(Self::Rebuild { view, version: version.parse()? })
+                let version = version.parse()?;
+                Ok(Self::Rebuild(Wanted { version, view: Some(view), levels: None }))
             }
+            // The form of the design document.
+            ([levels @ .., "rebuild"], &Method::GET) if is_list(levels) => {
+                let (version, levels) = (VersionWanted::Latest, Some(followers(levels)?));
+                Ok(Self::Rebuild(Wanted { version, view: None, levels }))
+            }
+            ([levels @ .., "rebuild"], _) if is_list(levels) => Err(Failure::method("GET")),
             ([.., "rebuild"], _) => Err(Failure::method("PATCH")),
             ([levels @ .., "write"], _) if reads && is_list(levels) => {
                 Ok(Self::StartBuild(followers(levels)?))
@@ -74,7 +84,33 @@ impl Route {
             ([x, y, z, version, rest @ ..], &(Method::GET | Method::HEAD | Method::POST)) => {
                 Self::of_level([x, y, z], version, rest, method)
             }
+            (names, &(Method::GET | Method::HEAD)) => {
+                Document::below_datasets(names).map(Self::Viewer).ok_or_else(Failure::no_resource)
+            }
             _ => Err(Failure::no_resource()),
+        }
+    }
+
+    /// The change that it asks for, in a word or two; `None` if it only reads.
+    pub(super) fn change(&self) -> Option<&'static str> {
+        match self {
+            Self::Delete => Some("delete"),
+            Self::DeleteVersions(_) => Some("delete versions"),
+            Self::SetCommonMetadata => Some("set common metadata"),
+            Self::AddChannels => Some("add channels"),
+            Self::Start { version: VersionWanted::New, .. } => Some("new version"),
+            Self::Rebuild(_) => Some("rebuild"),
+            Self::Write { .. } | Self::Build(_) => Some("write"),
+            Self::CommonMetadata
+            | Self::Channels
+            | Self::Viewer(_)
+            | Self::Start { .. }
+            | Self::StartBuild(_)
+            | Self::DescribeBuild(_)
+            | Self::Level(_)
+            | Self::DataType { .. }
+            | Self::Stop(_)
+            | Self::Read { .. } => None,
         }
     }
 

@@ -37,15 +37,15 @@ impl Served {
 
     pub(crate) async fn within(router: Router, limits: Limits) -> Self {
         let server = Server::bind("127.0.0.1:0", limits).await.unwrap();
-        let address = server.address();
+        Self::run(server, router, reqwest::Client::builder())
+    }
+
+    pub(crate) fn run(server: Server, router: Router, client: reqwest::ClientBuilder) -> Self {
+        let (address, base) = (server.address(), server.url());
         let stop = CancellationToken::new();
         let task = tokio::spawn(server.run(router, stop.clone()));
-        let client = reqwest::Client::builder()
-            .redirect(reqwest::redirect::Policy::none())
-            .no_proxy()
-            .build()
-            .unwrap();
-        Self { address, base: format!("http://{address}"), client, stop, task }
+        let client = client.redirect(reqwest::redirect::Policy::none()).no_proxy();
+        Self { address, base, client: client.build().unwrap(), stop, task }
     }
 
     pub(crate) fn get(&self, path: &str) -> reqwest::RequestBuilder {

@@ -9,9 +9,17 @@ mod harness;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod lists;
+#[cfg(test)]
 mod openapi;
 #[cfg(test)]
+mod page;
+#[cfg(test)]
+mod rates;
+#[cfg(test)]
 mod registers;
+#[cfg(test)]
+mod rows_bdv;
 #[cfg(test)]
 mod rows_blocks;
 #[cfg(test)]
@@ -24,6 +32,8 @@ mod rows_start;
 mod rows_versions;
 #[cfg(test)]
 mod stored;
+#[cfg(test)]
+mod tls;
 #[cfg(test)]
 mod tokens;
 #[cfg(test)]
