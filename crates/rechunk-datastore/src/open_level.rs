@@ -8,7 +8,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use rechunk_store::Store;
 
 use crate::block_locks::BlockLocks;
-use crate::blocks::{Blocks, Changes, Durability, Elements};
+use crate::blocks::{Blocks, Changes, Durability, Elements, Encoded};
 use crate::boxes::{Box3, positions};
 use crate::catalog::{Age, Catalog};
 use crate::note::Note;
@@ -22,13 +22,28 @@ use crate::{
 const WRITES_AT_ONCE: usize = 4;
 
 /// A block, encoded as it will be stored.
-#[derive(Debug)]
-pub struct StoredBlock(Bytes);
+#[derive(Debug, Clone)]
+pub struct StoredBlock {
+    bytes: Bytes,
+    /// Its elements, where levels follow it.
+    elements: Option<Elements>,
+}
 
 impl StoredBlock {
-    /// Its bytes.
+    /// Count of its bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.0.len()
+        self.bytes.len()
+    }
+
+    /// The block with its elements, if they are kept.
+    pub(crate) fn known(&self) -> Option<Encoded> {
+        let (bytes, elements) = (self.bytes.clone(), self.elements.clone()?);
+        Some(Encoded { bytes, elements })
+    }
+
+    /// Keeps the elements, so that they need not be decoded again.
+    pub(crate) fn with_elements(self, block: WireBlock) -> Self {
+        Self { elements: Some((block.sizes, block.elements)), ..self }
     }
 }
 
@@ -250,7 +265,7 @@ impl OpenLevel {
 
     /// The bytes of a block on the wire: [`ABSENT`] if it is not there.
     pub async fn read(&self, address: &BlockAddress) -> Result<Bytes, DatastoreError> {
-        Ok(match self.read_elements(address).await? {
+        Ok(match self.read_elements(address, None).await? {
             Some((sizes, elements)) => written(sizes, &elements),
             None => Bytes::from_static(&ABSENT),
         })
@@ -266,13 +281,14 @@ impl OpenLevel {
         Ok(false)
     }
 
-    /// Sizes and elements of a block; `None` if it is not there.
+    /// Sizes and elements of a block; `None` if it is not there. It may be `known` already.
     pub(crate) async fn read_elements(
         &self,
         address: &BlockAddress,
+        known: Option<&Encoded>,
     ) -> Result<Option<Elements>, DatastoreError> {
         for version in &self.versions {
-            let found = self.blocks.read(&self.folder(*version)?, address).await?;
+            let found = self.blocks.read(&self.folder(*version)?, address, known).await?;
             if found.is_some() {
                 return Ok(found);
             }
@@ -282,7 +298,7 @@ impl OpenLevel {
 
     /// Encodes a block. Takes its time: not on a thread of the runtime.
     pub fn encode(&self, block: &WireBlock) -> Result<StoredBlock, DatastoreError> {
-        self.blocks.encode(block).map(StoredBlock)
+        Ok(StoredBlock { bytes: self.blocks.encode(block)?, elements: None })
     }
 
     /// Stores blocks, each whole or not at all, and durable when this returns. Of a block that is
@@ -341,7 +357,7 @@ impl OpenLevel {
         let mut objects: BTreeMap<String, Changes> = BTreeMap::new();
         for (address, block) in blocks {
             let changes = objects.entry(self.key(&address)?).or_default();
-            changes.insert(address, block.map(|StoredBlock(bytes)| bytes));
+            changes.insert(address, block.map(|block| block.bytes));
         }
         let folder = &self.folder(version)?;
         let writes = objects.into_iter().map(|(key, changes)| async move {

@@ -6,7 +6,14 @@ use rechunk_store::Store;
 use crate::{BlockAddress, DatastoreError};
 
 /// Sizes of a block, and its elements: big-endian, x fastest.
-pub(crate) type Elements = ([u32; 3], Vec<u8>);
+pub(crate) type Elements = ([u32; 3], Bytes);
+
+/// A block as it was encoded, and its elements: if these bytes are stored, they need not be decoded.
+#[derive(Debug, Clone)]
+pub(crate) struct Encoded {
+    pub bytes: Bytes,
+    pub elements: Elements,
+}
 
 /// Blocks of an object that change: those with bytes are stored, the others are removed.
 pub(crate) type Changes = BTreeMap<BlockAddress, Option<Bytes>>;

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use rechunk_store::Store;
 
 use crate::{BlockAddress, Dataset, DatastoreError, Storage, WireBlock};
-pub(crate) use changes::{Changes, Durability, Elements};
+pub(crate) use changes::{Changes, Durability, Elements, Encoded};
 use n5::N5Blocks;
 use zarr::ZarrBlocks;
 
@@ -35,16 +35,26 @@ impl Blocks {
         }
     }
 
-    /// A block in the folder of a version; `None` if it is not there.
+    /// A block in the folder of a version; `None` if it is not there. It may be `known` already.
     pub(crate) async fn read(
         &self,
         version: &Store,
         address: &BlockAddress,
+        known: Option<&Encoded>,
     ) -> Result<Option<Elements>, DatastoreError> {
-        match self {
-            Self::N5(blocks) => blocks.read(version, address).await,
-            Self::Zarr(blocks) => blocks.read(version, address).await,
+        let encoded = match self {
+            Self::N5(blocks) => blocks.get(version, address).await?,
+            Self::Zarr(blocks) => blocks.get(version, address).await?,
+        };
+        let Some(encoded) = encoded else { return Ok(None) };
+        if let Some(known) = known.filter(|known| known.bytes == encoded) {
+            return Ok(Some(known.elements.clone()));
         }
+        let elements = match self {
+            Self::N5(blocks) => blocks.decode(version, address, encoded).await?,
+            Self::Zarr(blocks) => blocks.decode(version, address, encoded).await?,
+        };
+        Ok(Some(elements))
     }
 
     /// True if a block is in the folder of a version.

@@ -30,24 +30,32 @@ impl N5Blocks {
         format!("{array}/{x}/{y}/{z}")
     }
 
-    pub(super) async fn read(
+    /// The stored bytes of a block; `None` if it is not there.
+    pub(super) async fn get(
         &self,
         version: &Store,
         address: &BlockAddress,
-    ) -> Result<Option<Elements>, DatastoreError> {
+    ) -> Result<Option<Bytes>, DatastoreError> {
         let limit_bytes = self.layout.codec_cost().encoded_bytes_max;
-        let key = self.key(address);
-        let Some(encoded) = version.get(&key, limit_bytes).await? else { return Ok(None) };
+        Ok(version.get(&self.key(address), limit_bytes).await?)
+    }
+
+    pub(super) async fn decode(
+        &self,
+        version: &Store,
+        address: &BlockAddress,
+        encoded: Bytes,
+    ) -> Result<Elements, DatastoreError> {
         let layout = Arc::clone(&self.layout);
         let decoded = tokio::task::spawn_blocking(move || layout.decode_stored(&encoded)).await?;
         let damaged = |reason: String| DatastoreError::Damaged {
-            place: format!("{}/{key}", version.label()),
+            place: format!("{}/{}", version.label(), self.key(address)),
             reason,
         };
         let (sizes, elements) = decoded.map_err(|error: FormatError| damaged(error.to_string()))?;
         let sizes =
             <[u32; 3]>::try_from(sizes).map_err(|_| damaged("it has not three axes".to_owned()))?;
-        Ok(Some((sizes, elements)))
+        Ok((sizes, elements.into()))
     }
 
     pub(super) fn encode(&self, block: &WireBlock) -> Result<Bytes, DatastoreError> {

@@ -63,17 +63,26 @@ impl ZarrBlocks {
         Ok(Array::new(layout, version.child(&array_path(angle, self.number))?))
     }
 
-    pub(super) async fn read(
+    /// The stored bytes of a block; `None` if it is not there.
+    pub(super) async fn get(
         &self,
         version: &Store,
         address: &BlockAddress,
-    ) -> Result<Option<Elements>, DatastoreError> {
+    ) -> Result<Option<Bytes>, DatastoreError> {
         let (array, index) = (self.array(version, address.angle)?, self.index(address)?);
-        let encoded = match self.layout.shards() {
-            None => array.read_chunk(&index).await?,
-            Some(format) => in_shard(&array, format, &index).await?,
-        };
-        let Some(encoded) = encoded else { return Ok(None) };
+        match self.layout.shards() {
+            None => Ok(array.read_chunk(&index).await?),
+            Some(format) => in_shard(&array, format, &index).await,
+        }
+    }
+
+    pub(super) async fn decode(
+        &self,
+        version: &Store,
+        address: &BlockAddress,
+        encoded: Bytes,
+    ) -> Result<Elements, DatastoreError> {
+        let (array, index) = (self.array(version, address.angle)?, self.index(address)?);
         let start: [u64; 3] =
             std::array::from_fn(|axis| address.position[axis].saturating_mul(self.full[axis]));
         let size = std::array::from_fn(|axis| {
@@ -91,7 +100,7 @@ impl ZarrBlocks {
             Ok::<_, DatastoreError>(elements)
         });
         let sizes = size.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
-        Ok(Some((sizes, elements.await??)))
+        Ok((sizes, elements.await??.into()))
     }
 
     pub(super) async fn is_stored(

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::coarse::{Stale, cells_above, make_together};
+use super::finest::Known;
 use super::settling::Settling;
 use super::tree::Tree;
 use crate::boxes::Box3;
@@ -13,7 +14,7 @@ use crate::dataset_id::random_uuid;
 use crate::open_level::{OpenLevel, StoredBlock};
 use crate::places::DIRTY;
 use crate::turn::Turn;
-use crate::{BlockAddress, Datastore, DatastoreError, VersionWanted};
+use crate::{BlockAddress, Datastore, DatastoreError, VersionWanted, WireBlock};
 
 /// Largest note, bytes.
 const NOTE_BYTES_MAX: u64 = 16 << 20;
@@ -119,6 +120,11 @@ impl Builder {
         std::iter::once([1; 3]).chain(coarse).collect()
     }
 
+    /// Encodes a block of the finest level. Takes its time: not on a thread of the runtime.
+    pub fn encode(&self, block: WireBlock) -> Result<StoredBlock, DatastoreError> {
+        Ok(self.finest.encode(&block)?.with_elements(block))
+    }
+
     /// Stores blocks as [`OpenLevel::write`] does, and makes what is above them anew. The blocks
     /// are durable when this returns, and a note of what is above them, until that is durable too.
     /// If it fails, the rest is made at the next start.
@@ -127,6 +133,7 @@ impl Builder {
         blocks: Vec<(BlockAddress, StoredBlock)>,
     ) -> Result<(), DatastoreError> {
         let addresses: Vec<BlockAddress> = blocks.iter().map(|(address, _)| *address).collect();
+        let known = blocks.iter().filter_map(|(at, block)| Some((*at, block.known()?))).collect();
         let note = Note {
             id: self.finest.known().dataset.uuid.clone(),
             version: self.finest.version().unwrap_or_default(),
@@ -141,7 +148,7 @@ impl Builder {
         let turn = self.turn().await?;
         self.finest.root().put_durable(&key, bytes).await?;
         self.finest.store(blocks).await?;
-        self.follow(&note.blocks, false).await?;
+        self.follow(&note.blocks, Some(known)).await?;
         turn.end().await;
         self.settling.add(self.finest.root(), key).await
     }
@@ -149,12 +156,17 @@ impl Builder {
     /// Makes all blocks of levels anew that have elements of these blocks: those that are stored
     /// may be damaged, after a power cut.
     async fn follow_anew(&self, blocks: &[BlockAddress]) -> Result<(), DatastoreError> {
-        self.follow(blocks, true).await
+        self.follow(blocks, None).await
     }
 
-    /// Makes the elements of all levels anew that are made of these blocks, or all of the blocks
-    /// that they are in.
-    async fn follow(&self, blocks: &[BlockAddress], whole: bool) -> Result<(), DatastoreError> {
+    /// Makes the elements of all levels anew that are made of these blocks, which are `known`; else
+    /// all of the blocks that they are in.
+    async fn follow(
+        &self,
+        blocks: &[BlockAddress],
+        known: Option<Known>,
+    ) -> Result<(), DatastoreError> {
+        let whole = known.is_none();
         let mut stale = Vec::new();
         for level in &self.coarse {
             let mut objects: BTreeMap<_, BTreeMap<BlockAddress, Box3>> = BTreeMap::new();
@@ -175,6 +187,7 @@ impl Builder {
                 (level.clone(), blocks.map(|(address, cells)| Stale { address, cells }).collect())
             }));
         }
-        make_together(self.finest.clone(), &self.tree, stale).await
+        let finest = (self.finest.clone(), known.unwrap_or_default());
+        make_together(finest, &self.tree, stale).await
     }
 }

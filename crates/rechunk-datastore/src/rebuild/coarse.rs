@@ -3,7 +3,7 @@
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::cells::reduced;
-use super::finest::Finest;
+use super::finest::{Finest, Known};
 use super::tree::Tree;
 use crate::blocks::Durability;
 use crate::boxes::{Box3, copy, positions};
@@ -44,9 +44,10 @@ pub(super) async fn make_each(
     stream::iter(makes).buffer_unordered(OBJECTS_AT_ONCE).try_collect().await
 }
 
-/// Makes blocks of levels anew as [`make_each`] does. What is below them is read once for all.
+/// Makes blocks of levels anew as [`make_each`] does. What is below them is read once for all, and
+/// blocks that are `known` are not decoded.
 pub(super) async fn make_together(
-    finest: OpenLevel,
+    (finest, known): (OpenLevel, Known),
     tree: &Tree,
     objects: Vec<Object>,
 ) -> Result<(), DatastoreError> {
@@ -58,7 +59,7 @@ pub(super) async fn make_together(
     }
     let locks = finest.clone();
     let _makers = locks.makers().all(keys).await;
-    let finest = &Finest::kept(finest);
+    let finest = &Finest::kept(finest, known);
     let makes = objects.into_iter().map(|(coarse, blocks)| async move {
         make_object(finest, &coarse, tree, &blocks, Durability::WithSync).await
     });
@@ -98,7 +99,7 @@ async fn make(
     let mut wanted = cells.intersect(own);
     let mut block: Option<Vec<u8>> = None;
     if wanted != own {
-        match coarse.read_elements(&address).await? {
+        match coarse.read_elements(&address, None).await? {
             None => wanted = cells_stored(finest.level(), coarse, &address, wanted).await?,
             Some((sizes, elements)) => {
                 let stored = Box3 { start: own.start, size: sizes.map(u64::from) };

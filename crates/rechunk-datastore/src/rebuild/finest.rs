@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
-use crate::blocks::Elements;
+use crate::blocks::{Elements, Encoded};
 use crate::boxes::{Box3, copy};
 use crate::open_level::OpenLevel;
 use crate::{BlockAddress, DatastoreError, View};
@@ -35,6 +35,9 @@ impl OpenLevel {
     }
 }
 
+/// Blocks that were written just now.
+pub(super) type Known = HashMap<BlockAddress, Encoded>;
+
 type Cell = Arc<OnceCell<Option<Elements>>>;
 
 /// The finest level, whose blocks may be kept once they were read.
@@ -44,18 +47,19 @@ pub(super) struct Finest {
     /// Blocks that were read; `None`: each is read whenever it is wanted.
     kept: Option<Mutex<HashMap<BlockAddress, Cell>>>,
     blocks_max: usize,
+    known: Known,
 }
 
 impl Finest {
     /// Reads blocks whenever they are wanted.
     pub(super) fn new(level: OpenLevel) -> Self {
-        Self { level, kept: None, blocks_max: 0 }
+        Self { level, kept: None, blocks_max: 0, known: Known::new() }
     }
 
     /// Reads each block once, of as many as there is room for.
-    pub(super) fn kept(level: OpenLevel) -> Self {
+    pub(super) fn kept(level: OpenLevel, known: Known) -> Self {
         let blocks_max = usize::try_from(KEPT_BYTES / level.wire_bytes_max().max(1)).unwrap_or(0);
-        Self { level, kept: Some(Mutex::default()), blocks_max }
+        Self { level, kept: Some(Mutex::default()), blocks_max, known }
     }
 
     /// The level.
@@ -84,7 +88,9 @@ impl Finest {
         for position in self.level.blocks_in(wanted) {
             let address = view.block(position);
             let cell = self.cell(&address).unwrap_or_default();
-            let read = cell.get_or_try_init(|| self.level.read_elements(&address)).await?;
+            let read = cell
+                .get_or_try_init(|| self.level.read_elements(&address, self.known.get(&address)))
+                .await?;
             let Some((sizes, block)) = read else { continue };
             let target = elements.get_or_insert_with(|| wanted.zeros(item_bytes));
             let origin = std::array::from_fn(|axis| position[axis] * full[axis]);

@@ -60,7 +60,7 @@ async fn upload(builder: Builder, mut dice: Dice, counts: [u64; 3], item_bytes: 
             let sizes = sizes.map(|size| u32::try_from(size).unwrap());
             let block = WireBlock { sizes, elements: elements.into() };
             let address = BlockAddress { position, time: 0, channel: 0, angle: 0 };
-            blocks.push((address, builder.finest().encode(&block).unwrap()));
+            blocks.push((address, builder.encode(block).unwrap()));
         }
         builder.write(blocks).await.unwrap();
     }

@@ -8,7 +8,7 @@ use futures::stream;
 use hyper::header::{CONTENT_LENGTH, HeaderValue};
 use hyper::{HeaderMap, Request, Response, StatusCode};
 use rechunk_datastore::{
-    BlockAddress, BlockReader, Builder, OpenLevel, StoredBlock, View, WireBlock,
+    BlockAddress, BlockReader, Builder, DatastoreError, OpenLevel, StoredBlock, View, WireBlock,
 };
 use serde_json::json;
 
@@ -129,9 +129,10 @@ fn count(face: &Face, bytes: usize) {
 }
 
 /// A level that blocks of a request go to, with or without levels that follow.
+#[derive(Clone)]
 enum Target {
-    Level(Box<OpenLevel>),
-    Builder(Box<Builder>),
+    Level(Arc<OpenLevel>),
+    Builder(Arc<Builder>),
 }
 
 impl Target {
@@ -139,6 +140,13 @@ impl Target {
         match self {
             Self::Level(level) => level,
             Self::Builder(builder) => builder.finest(),
+        }
+    }
+
+    fn encode(&self, block: WireBlock) -> Result<StoredBlock, DatastoreError> {
+        match self {
+            Self::Level(level) => level.encode(&block),
+            Self::Builder(builder) => builder.encode(block),
         }
     }
 }
@@ -151,7 +159,7 @@ pub(super) async fn write(
     blocks: Vec<BlockAddress>,
     request: Request<Body>,
 ) -> Answer {
-    let target = async { Ok(Target::Level(Box::new(open(face, id, place).await?))) };
+    let target = async { Ok(Target::Level(Arc::new(open(face, id, place).await?))) };
     store(face, id, target, blocks, request).await
 }
 
@@ -160,7 +168,7 @@ pub(super) async fn build(face: &Face, id: &str, build: Build, request: Request<
     let Build { levels, version, blocks } = build;
     let target = async {
         let builder = face.datastore.builder(id, version, &levels).await?;
-        Ok(Target::Builder(Box::new(builder)))
+        Ok(Target::Builder(Arc::new(builder)))
     };
     store(face, id, target, blocks, request).await
 }
@@ -191,7 +199,7 @@ async fn store(
     let taken = match prepare(face, id, target, &blocks, &parts.headers).await {
         Ok(target) => {
             let held = face.uploads.take(body.bytes_max()).await;
-            let taken = take(target.level(), blocks.len(), &mut body).await;
+            let taken = take(&target, blocks.len(), &mut body).await;
             taken.map(|taken| (target, taken, held))
         }
         Err(failure) => Err(failure),
@@ -233,17 +241,18 @@ async fn prepare(
 
 /// The blocks of a body, encoded, and their bytes on the wire.
 async fn take(
-    level: &OpenLevel,
+    target: &Target,
     count: usize,
     body: &mut Incoming,
 ) -> Result<(Vec<StoredBlock>, u64), Failure> {
+    let level = target.level();
     let mut reader = BlockReader::new(count, level.level(), level.item_bytes());
     let (mut stored, mut bytes) = (Vec::new(), 0_u64);
     while let Some(piece) = body.next().await? {
         bytes = bytes.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
         let whole = reader.push(&piece)?;
         if !whole.is_empty() {
-            stored.extend(encode(level.clone(), whole).await?);
+            stored.extend(encode(target.clone(), whole).await?);
         }
     }
     reader.finish()?;
@@ -251,9 +260,9 @@ async fn take(
 }
 
 /// Encodes blocks where it holds nobody else up.
-async fn encode(level: OpenLevel, blocks: Vec<WireBlock>) -> Result<Vec<StoredBlock>, Failure> {
+async fn encode(target: Target, blocks: Vec<WireBlock>) -> Result<Vec<StoredBlock>, Failure> {
     let encoded = tokio::task::spawn_blocking(move || {
-        blocks.iter().map(|block| level.encode(block)).collect::<Result<Vec<_>, _>>()
+        blocks.into_iter().map(|block| target.encode(block)).collect::<Result<Vec<_>, _>>()
     });
     let encoded = encoded.await.map_err(|error| {
         tracing::error!(%error, "encoding broke off");
