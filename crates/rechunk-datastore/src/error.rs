@@ -81,3 +81,14 @@ pub enum DatastoreError {
     #[error("a task broke off: {0}")]
     Task(#[from] tokio::task::JoinError),
 }
+
+impl DatastoreError {
+    /// The disk or the quota is full.
+    pub fn is_no_space(&self) -> bool {
+        match self {
+            Self::Array(error) => error.is_no_space(),
+            Self::Store(error) => error.is_no_space(),
+            _ => false,
+        }
+    }
+}

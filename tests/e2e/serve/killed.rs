@@ -16,7 +16,7 @@ const WRITERS: u64 = 4;
 /// Blocks along each axis of the finest level, and their size.
 const BLOCKS: [u64; 3] = [4, 3, 2];
 const BLOCK: [u32; 3] = [16, 8, 8];
-const PATH: &str = "1/1/1/2/2/1/4/4/2";
+pub(super) const PATH: &str = "1/1/1/2/2/1/4/4/2";
 
 /// Numbers of a block that was written: the last that was acknowledged, and the last that was sent.
 #[derive(Debug, Clone, Copy, Default)]
@@ -27,7 +27,7 @@ struct Sent {
 
 type Blocks = BTreeMap<[u64; 3], Sent>;
 
-fn create(serving: &Serving, storage: &str, is_sharded: bool) -> String {
+pub(super) fn create(serving: &Serving, storage: &str, is_sharded: bool) -> String {
     let level = |factors: [u64; 3]| {
         let mut level = json!({"resolutions": factors, "blockDimensions": BLOCK});
         if is_sharded {
@@ -48,14 +48,14 @@ fn create(serving: &Serving, storage: &str, is_sharded: bool) -> String {
 }
 
 /// A block of one number, on the wire.
-fn wire(number: u16) -> Vec<u8> {
+pub(super) fn wire(number: u16) -> Vec<u8> {
     let count: u32 = BLOCK.iter().product();
     let elements = number.to_be_bytes().repeat(usize::try_from(count).unwrap());
     [BLOCK.map(u32::to_be_bytes).concat(), elements].concat()
 }
 
 /// The number that a block is made of; `None` if it is not there. Anything else is half a block.
-fn number_in(answer: &[u8]) -> Option<u16> {
+pub(super) fn number_in(answer: &[u8]) -> Option<u16> {
     if answer == [0xff; 12] {
         return None;
     }
@@ -109,7 +109,7 @@ fn check(serving: &Serving, id: &str, blocks: &mut Blocks) {
 }
 
 /// Blocks of the levels above the finest.
-fn levels(serving: &Serving, id: &str) -> Vec<Vec<u8>> {
+pub(super) fn levels(serving: &Serving, id: &str) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     for (level, counts) in [("2/2/1", [2, 2, 2]), ("4/4/2", [1, 1, 1])] {
         for number in 0..counts.iter().product::<u64>() {

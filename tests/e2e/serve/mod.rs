@@ -5,6 +5,7 @@ mod client;
 mod client_token;
 mod database;
 mod executor;
+mod full;
 mod interrupted;
 mod kill_points;
 mod killed;

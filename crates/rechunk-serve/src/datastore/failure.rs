@@ -67,6 +67,11 @@ impl From<DatastoreError> for Failure {
                 let failure = Self::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string());
                 return Self { retry_after_seconds: Some(RETRY_SECONDS), ..failure };
             }
+            _ if error.is_no_space() => {
+                tracing::error!(%error, "the disk is full");
+                let reason = "the disk of the datastore is full: send it again when there is room";
+                return Self::new(StatusCode::INSUFFICIENT_STORAGE, reason);
+            }
             _ => {
                 // Places on our disks are no affair of clients.
                 tracing::error!(%error, "a request failed");
