@@ -247,3 +247,7 @@ bench-upload *ARGUMENTS: build
 # Requests that schemathesis makes of /openapi.json, to a datastore of its own: no answer may be a 5xx. Minutes.
 fuzz-rest SECONDS="60": build
     tests/tools/fuzz_rest.sh {{SECONDS}}
+
+# Blocks and files beside nginx with the same files (Debian: nginx-light, wrk).
+bench-reads *ARGUMENTS: build
+    python3 tests/bench/reads.py {{ARGUMENTS}}

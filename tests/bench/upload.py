@@ -40,8 +40,8 @@ def block_bytes(seed):
 
 
 class Server:
-    def __init__(self, program, root):
-        command = [program, "serve", "datastore", root, "--write", "--listen", "127.0.0.1:0"]
+    def __init__(self, program, root, words=("datastore", "--write")):
+        command = [program, "serve", *words[:1], root, *words[1:], "--listen", "127.0.0.1:0"]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )

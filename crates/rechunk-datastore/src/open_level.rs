@@ -263,11 +263,12 @@ impl OpenLevel {
         Ok(self.root.child(&format!("{}/{version}", self.known.dataset.uuid))?)
     }
 
-    /// The bytes of a block on the wire: [`ABSENT`] if it is not there.
-    pub async fn read(&self, address: &BlockAddress) -> Result<Bytes, DatastoreError> {
+    /// The bytes of a block on the wire, in two pieces: its sizes and its elements; [`ABSENT`] and
+    /// nothing if it is not there.
+    pub async fn read(&self, address: &BlockAddress) -> Result<[Bytes; 2], DatastoreError> {
         Ok(match self.read_elements(address, None).await? {
-            Some((sizes, elements)) => written(sizes, &elements),
-            None => Bytes::from_static(&ABSENT),
+            Some((sizes, elements)) => [written(sizes, &[]), elements],
+            None => [Bytes::from_static(&ABSENT), Bytes::new()],
         })
     }
 

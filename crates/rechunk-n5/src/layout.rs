@@ -2,6 +2,8 @@
 
 mod stored;
 
+pub use stored::PlainBlock;
+
 use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout, ShardFormat};
 use rechunk_grid::{ArraySpec, Endian};
 

@@ -31,7 +31,7 @@ pub use choice::parse_compression;
 pub use compression::Compression;
 pub use data_type::N5Type;
 pub use dimension_names::AxisOrder;
-pub use layout::{N5Layout, VARIABLE_BLOCK_BYTES_MAX};
+pub use layout::{N5Layout, PlainBlock, VARIABLE_BLOCK_BYTES_MAX};
 pub use metadata::{BLOCK_BYTES_MAX, N5Metadata};
 pub use parse::{N5Group, group_document, parse_dataset, parse_group, reserved_names};
 pub use target::N5Target;

@@ -8,7 +8,8 @@ use crate::{BlockAddress, DatastoreError};
 /// Sizes of a block, and its elements: big-endian, x fastest.
 pub(crate) type Elements = ([u32; 3], Bytes);
 
-/// A block as it was encoded, and its elements: if these bytes are stored, they need not be decoded.
+/// A block as it was encoded, and its elements, which need not be decoded where these bytes are
+/// stored.
 #[derive(Debug, Clone)]
 pub(crate) struct Encoded {
     pub bytes: Bytes,

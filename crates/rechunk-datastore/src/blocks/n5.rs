@@ -46,16 +46,24 @@ impl N5Blocks {
         address: &BlockAddress,
         encoded: Bytes,
     ) -> Result<Elements, DatastoreError> {
-        let layout = Arc::clone(&self.layout);
-        let decoded = tokio::task::spawn_blocking(move || layout.decode_stored(&encoded)).await?;
         let damaged = |reason: String| DatastoreError::Damaged {
             place: format!("{}/{}", version.label(), self.key(address)),
             reason,
         };
-        let (sizes, elements) = decoded.map_err(|error: FormatError| damaged(error.to_string()))?;
+        let broken = |error: FormatError| damaged(error.to_string());
+        let plain = self.layout.plain_stored(&encoded).map_err(broken)?;
+        let (sizes, elements) = if let Some((sizes, elements)) = plain {
+            (sizes, encoded.slice(elements))
+        } else {
+            let layout = Arc::clone(&self.layout);
+            let decode = move || layout.decode_stored(&encoded);
+            let decoded = tokio::task::spawn_blocking(decode).await?;
+            let (sizes, elements) = decoded.map_err(broken)?;
+            (sizes, elements.into())
+        };
         let sizes =
             <[u32; 3]>::try_from(sizes).map_err(|_| damaged("it has not three axes".to_owned()))?;
-        Ok((sizes, elements.into()))
+        Ok((sizes, elements))
     }
 
     pub(super) fn encode(&self, block: &WireBlock) -> Result<Bytes, DatastoreError> {

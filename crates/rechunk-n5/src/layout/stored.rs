@@ -1,11 +1,17 @@
 //! Blocks as they are stored, of any size up to that of a full one.
 
+use std::ops::Range;
+
 use rechunk_format::FormatError;
 
 use super::N5Layout;
+use crate::Compression;
 use crate::block;
 use crate::block_shape::Rows;
 use crate::payload;
+
+/// Sizes of a block that is not compressed, and where its elements lie in its stored bytes.
+pub type PlainBlock = (Vec<u32>, Range<usize>);
 
 impl N5Layout {
     /// Encodes a block of `sizes` elements along each axis, in N5's order. `elements` are
@@ -45,6 +51,25 @@ impl N5Layout {
     }
 }
 
+impl N5Layout {
+    /// Finds sizes and elements of a stored block that is not compressed: where the elements lie
+    /// in `encoded`. `None` of other blocks, which have to be [decoded](N5Layout::decode_stored).
+    pub fn plain_stored(&self, encoded: &[u8]) -> Result<Option<PlainBlock>, FormatError> {
+        if self.spec.data_type.is_variable() || self.metadata.compression != Compression::Raw {
+            return Ok(None);
+        }
+        let (sizes, payload) = self.split(encoded)?;
+        let bytes = Rows::new(&sizes, &self.block_size, self.item_bytes).bytes();
+        if bytes > 0 && payload.len() != bytes {
+            let found = payload.len();
+            return Err(self.damaged(format!("{found} bytes of elements instead of {bytes}")));
+        }
+        let start = encoded.len() - payload.len();
+        let narrow = |size: &usize| u32::try_from(*size).unwrap_or(u32::MAX);
+        Ok(Some((sizes.iter().map(narrow).collect(), start..start + bytes)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use rechunk_grid::DataType;
@@ -73,6 +98,11 @@ mod tests {
                 let elements: Vec<u8> = (0..bytes).map(|at| at.to_le_bytes()[0]).collect();
                 let stored = layout.encode_stored(&sizes, &elements).unwrap();
                 let (found, decoded) = layout.decode_stored(&stored).unwrap();
+                if let Some((sizes, at)) = layout.plain_stored(&stored).unwrap() {
+                    assert_eq!((&sizes, &stored[at]), (&found, &decoded[..]));
+                    let short = &stored[..stored.len() - 1];
+                    assert!(elements.is_empty() || layout.plain_stored(short).is_err());
+                }
                 assert_eq!((found, decoded), (sizes.to_vec(), elements), "{name} {sizes:?}");
             }
         }

@@ -1,9 +1,11 @@
 //! Blocks, read and written.
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
 use axum::body::Body;
+use bytes::Bytes;
 use futures::stream;
 use hyper::header::{CONTENT_LENGTH, HeaderValue};
 use hyper::{HeaderMap, Request, Response, StatusCode};
@@ -89,26 +91,27 @@ pub(super) async fn read(
     let Some(first) = blocks.next() else { return Err(Failure::no_resource()) };
     // The first is read before the answer begins: most that fails does so here, with a status.
     let held = face.downloads.take(held_bytes(&level)).await;
-    let bytes = level.read(&first).await?;
-    let length = bytes.len();
+    let pieces = level.read(&first).await?;
+    let length: usize = pieces.iter().map(Bytes::len).sum();
     count(face, length);
-    let (face, start) = (Arc::clone(face), Some((bytes, held)));
-    let sent = stream::try_unfold((start, None, blocks), move |(ready, before, mut blocks)| {
+    let start = (VecDeque::from(pieces), Some(held), blocks);
+    let face = Arc::clone(face);
+    let sent = stream::try_unfold(start, move |(mut pieces, mut held, mut blocks)| {
         let (face, level) = (Arc::clone(&face), level.clone());
         async move {
-            // What was sent before has been taken from us.
-            drop(before);
-            if let Some((bytes, held)) = ready {
-                return Ok::<_, io::Error>(Some((bytes, (None, Some(held), blocks))));
+            while pieces.is_empty() {
+                // What was sent before has been taken from us.
+                drop(held.take());
+                let Some(address) = blocks.next() else { return Ok(None) };
+                held = Some(face.downloads.take(held_bytes(&level)).await);
+                let read = level.read(&address).await.map_err(|error| {
+                    tracing::error!(%error, "an answer broke off");
+                    io::Error::other("a block cannot be read")
+                })?;
+                count(&face, read.iter().map(Bytes::len).sum());
+                pieces = read.into();
             }
-            let Some(address) = blocks.next() else { return Ok(None) };
-            let held = face.downloads.take(held_bytes(&level)).await;
-            let bytes = level.read(&address).await.map_err(|error| {
-                tracing::error!(%error, "an answer broke off");
-                io::Error::other("a block cannot be read")
-            })?;
-            count(&face, bytes.len());
-            Ok(Some((bytes, (None, Some(held), blocks))))
+            Ok::<_, io::Error>(pieces.pop_front().map(|piece| (piece, (pieces, held, blocks))))
         }
     });
     let mut response = typed(StatusCode::OK, BYTES, Body::from_stream(sent));
