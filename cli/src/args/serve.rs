@@ -74,6 +74,7 @@ Examples:
   rechunk serve datastore images --write --tokens tokens.json --listen 0.0.0.0:9080
   rechunk serve datastore images --base-url https://data.example.org/store    # behind a proxy
   rechunk serve datastore images --write --database postgres://ada@db/images  # one of several
+  rechunk serve datastore s3://lab/images --write --database sqlite:/var/lib/images.sqlite
   rechunk serve datastore images --tls-cert chain.pem --tls-key key.pem --listen 0.0.0.0:9443
 
 Each data set is a folder below ROOT, with a folder for each version that BigDataViewer opens
@@ -81,7 +82,8 @@ Each data set is a folder below ROOT, with a folder for each version that BigDat
 docs/reference.md. Ctrl-C or SIGTERM ends the requests that are
 under way, then the program.")]
 pub(crate) struct DatastoreArgs {
-    /// The directory of the data sets; with --write it is made if it is not there.
+    /// The directory of the data sets, or their place in a bucket (`s3://`, `gs://`, `az://`); with
+    /// --write it is made if it is not there.
     pub root: String,
     /// Address to listen on; port 0 picks one that is free.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9080")]
@@ -91,7 +93,7 @@ pub(crate) struct DatastoreArgs {
     #[arg(long)]
     pub write: bool,
     /// The database of the data sets: `sqlite:PATH` or `postgres://USER:PASSWORD@HOST:PORT/NAME`
-    /// [default: `.datastore/datastore.sqlite` below ROOT]. A password is better in `PGPASSWORD` or
+    /// [default: `.datastore/datastore.sqlite` below ROOT, not in a bucket]. A password is better in `PGPASSWORD` or
     /// `~/.pgpass`: others on the machine see the command.
     #[arg(long, value_name = "URL")]
     pub database: Option<String>,
@@ -112,6 +114,20 @@ pub(crate) struct DatastoreArgs {
     pub rate: Option<NonZeroU32>,
     #[command(flatten)]
     pub tls: TlsArgs,
+    #[command(flatten)]
+    pub stores: RootStoreArgs,
+}
+
+/// How a bucket of data sets is reached.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Buckets")]
+pub(crate) struct RootStoreArgs {
+    /// An option of remote stores, as of `rechunk copy`: `endpoint=http://localhost:9000`.
+    #[arg(long, value_name = "[LOCATION,]K=V")]
+    pub store_option: Vec<String>,
+    /// How long a bucket may fail to answer before a request is told to try again later.
+    #[arg(long, value_name = "SECONDS", default_value = "30")]
+    pub timeout: String,
 }
 
 /// `rechunk serve import`.
@@ -125,7 +141,7 @@ Every folder below ROOT that has versions becomes a data set: by its dataset.jso
 program has made it, by export.xml and the N5 of its highest version. Data sets without a folder
 leave the database. Blocks are not read.")]
 pub(crate) struct ImportArgs {
-    /// The directory of the data sets.
+    /// The directory of the data sets, or their place in a bucket.
     pub root: String,
     /// The database, as of `rechunk serve datastore`.
     #[arg(long, value_name = "URL")]
@@ -133,6 +149,8 @@ pub(crate) struct ImportArgs {
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub stores: RootStoreArgs,
 }
 
 /// Commands of `rechunk serve token`.

@@ -7,7 +7,7 @@ use rechunk_store::{DirectoryLock, Store};
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep};
 
-use crate::places::{CHANGES, FORMAT, MARKS, OWN, UNDER_WAY};
+use crate::places::{CHANGES, FORMAT, MARKS, OWN, UNDER_WAY, UPLOADS};
 use crate::register::Register;
 use crate::{Datastore, DatastoreError};
 
@@ -45,9 +45,10 @@ pub struct HeldPlace {
 
 impl HeldPlace {
     /// Takes a place, which is made if it is not there; `shared` beside other processes that share
-    /// it.
+    /// it. A bucket has no locks: there whoever is not `shared` holds one of the register.
     pub async fn take(root: Store, shared: bool) -> Result<Self, DatastoreError> {
-        if !root.exists(FORMAT).await? {
+        let is_local = root.local_root().is_some();
+        if is_local && !root.exists(FORMAT).await? {
             write_format(&root, None).await?;
         }
         let register = read_format(&root).await?.and_then(|format| format.register);
@@ -56,7 +57,7 @@ impl HeldPlace {
         let end = Instant::now() + if shared { SHARE_TIME } else { LOCK_TIME };
         loop {
             if let Some(lock) = DirectoryLock::try_take(&own).await? {
-                return Ok(Self { root, lock, is_alone: true, register });
+                return Ok(Self { root, lock, is_alone: is_local || !shared, register });
             }
             if shared && let Some(lock) = DirectoryLock::try_share(&own).await? {
                 return Ok(Self { root, lock, is_alone: false, register });
@@ -86,13 +87,29 @@ async fn read_format(root: &Store) -> Result<Option<Format>, DatastoreError> {
     Ok(Some(format))
 }
 
-async fn write_format(root: &Store, register: Option<&str>) -> Result<(), DatastoreError> {
+fn format_of(register: Option<&str>) -> Result<Vec<u8>, DatastoreError> {
     let format = Format { version: VERSION, register: register.map(ToOwned::to_owned) };
-    let bytes = serde_json::to_vec(&format).map_err(|error| DatastoreError::Damaged {
+    serde_json::to_vec(&format).map_err(|error| DatastoreError::Damaged {
         place: FORMAT.to_owned(),
         reason: error.to_string(),
-    })?;
-    Ok(root.put_durable(FORMAT, bytes).await?)
+    })
+}
+
+async fn write_format(root: &Store, register: Option<&str>) -> Result<(), DatastoreError> {
+    Ok(root.put_durable(FORMAT, format_of(register)?).await?)
+}
+
+/// Has a place say that it is of a register; before it was of the one named, or of none.
+async fn claim(root: &Store, before: Option<&str>, register: &str) -> Result<(), DatastoreError> {
+    if root.local_root().is_some() || before.is_some_and(|before| before != register) {
+        return write_format(root, Some(register)).await;
+    }
+    // Nothing locks a bucket: one of several new registers is the first.
+    if before.is_none() {
+        root.create(FORMAT, format_of(Some(register))?.into()).await?;
+    }
+    let own = read_format(root).await?.and_then(|format| format.register);
+    if own.as_deref() == Some(register) { Ok(()) } else { Err(other_register(root)) }
 }
 
 impl Datastore {
@@ -139,12 +156,15 @@ impl Datastore {
         place: HeldPlace,
         register: Arc<dyn Register>,
     ) -> Result<Self, DatastoreError> {
-        let HeldPlace { root, lock, is_alone, .. } = place;
+        let HeldPlace { root, lock, is_alone, register: before } = place;
+        let uploads = root.child(UPLOADS)?;
+        let root = root.with_upload_records(&uploads);
         if is_alone {
             root.delete_prefix(UNDER_WAY).await?;
+            uploads.abort_uploads().await?;
         }
         // Before anything is entered: a register with data sets of no place looks like another's.
-        write_format(&root, Some(register.identity())).await?;
+        claim(&root, before.as_deref(), register.identity()).await?;
         let is_shared = register.is_shared();
         let mut datastore = Self::of(root, register, Some(lock));
         datastore.change().await?.end().await?;

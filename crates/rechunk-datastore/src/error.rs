@@ -91,4 +91,14 @@ impl DatastoreError {
             _ => false,
         }
     }
+
+    /// True if a store has not answered for as long as it was asked: it may do so later.
+    pub fn is_store_away(&self) -> bool {
+        let error = match self {
+            Self::Store(error) => Some(error),
+            Self::Array(error) => error.store_error(),
+            _ => None,
+        };
+        error.is_some_and(StoreError::is_retryable)
+    }
 }

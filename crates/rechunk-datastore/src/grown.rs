@@ -24,8 +24,9 @@ impl Datastore {
         for version in &known.versions {
             let place = self.root.child(&format!("{id}/{version}"))?;
             write_documents(&place, added_documents(&grown, old.channels)?).await?;
+            // It may be a link to another disk.
+            place.sync().await?;
         }
-        self.root.sync().await?;
         change.copy_record(id, record(&grown)?).await?;
         for version in &known.versions {
             for (key, bytes) in changed_documents(&grown)? {

@@ -275,9 +275,11 @@ impl OpenLevel {
     /// True if a block is there.
     pub(crate) async fn is_stored(&self, address: &BlockAddress) -> Result<bool, DatastoreError> {
         for version in &self.versions {
-            if self.blocks.is_stored(&self.folder(*version)?, address).await? {
+            let folder = self.folder(*version)?;
+            if self.blocks.is_stored(&folder, address).await? {
                 return Ok(true);
             }
+            check_link(&folder).await?;
         }
         Ok(false)
     }
@@ -289,10 +291,12 @@ impl OpenLevel {
         known: Option<&Encoded>,
     ) -> Result<Option<Elements>, DatastoreError> {
         for version in &self.versions {
-            let found = self.blocks.read(&self.folder(*version)?, address, known).await?;
+            let folder = self.folder(*version)?;
+            let found = self.blocks.read(&folder, address, known).await?;
             if found.is_some() {
                 return Ok(found);
             }
+            check_link(&folder).await?;
         }
         Ok(None)
     }
@@ -361,10 +365,25 @@ impl OpenLevel {
             changes.insert(address, block.map(|block| block.bytes));
         }
         let folder = &self.folder(version)?;
+        // A sync of the store does not reach a disk that a link leads to.
+        let is_elsewhere = durability == Durability::WithSync && folder.link().await?.is_some();
+        let durability = if is_elsewhere { Durability::Each } else { durability };
         let writes = objects.into_iter().map(|(key, changes)| async move {
             let _writer = self.locks.of(&key).lock().await;
             self.blocks.change(folder, changes, durability).await
         });
         stream::iter(writes).buffer_unordered(WRITES_AT_ONCE).try_collect::<()>().await
     }
+}
+
+/// Refuses a version that is a link to nothing: its disk is not mounted, and its blocks are not
+/// absent.
+async fn check_link(folder: &Store) -> Result<(), DatastoreError> {
+    let Some(link) = folder.link().await?.filter(|link| !link.leads_somewhere) else {
+        return Ok(());
+    };
+    let (folder, target) = (folder.label(), link.target.display());
+    tracing::error!(folder, %target, "a version is a link to nothing: is its disk mounted?");
+    let reason = "this version is kept elsewhere, which cannot be reached now";
+    Err(DatastoreError::Unavailable(reason.to_owned()))
 }

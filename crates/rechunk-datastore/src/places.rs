@@ -14,5 +14,7 @@ pub(crate) const MARKS: &str = ".datastore/known";
 pub(crate) const UNDER_WAY: &str = ".datastore/under-way";
 /// Notes of changes that are under way.
 pub(crate) const CHANGES: &str = ".datastore/changes";
+/// Notes of uploads in parts that are under way, in a bucket.
+pub(crate) const UPLOADS: &str = ".datastore/uploads";
 /// Notes of levels that have to follow what was written.
 pub(crate) const DIRTY: &str = ".datastore/dirty";

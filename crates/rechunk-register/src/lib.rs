@@ -10,6 +10,7 @@ mod change;
 mod database;
 mod error;
 mod failures;
+mod file_lock;
 mod opened;
 mod register;
 mod rows;

@@ -11,6 +11,7 @@ use sqlx::{AnyConnection, ConnectOptions, Connection, Row};
 use tokio::time::timeout;
 
 use crate::failures::opening;
+use crate::file_lock;
 use crate::register::{Settings, SqlRegister};
 use crate::schema::{State, Unseen, migrate, state};
 use crate::{Database, RegisterError};
@@ -65,7 +66,14 @@ pub async fn open_read_only(root: Store, database: &Database) -> Result<Datastor
         }
         close(connection).await;
     }
-    let settings = Settings { options, identity, is_sqlite: file.is_some(), is_shared: true, file };
+    let settings = Settings {
+        options,
+        identity,
+        is_sqlite: file.is_some(),
+        is_shared: true,
+        file,
+        lock: None,
+    };
     let register: Arc<dyn Register> = Arc::new(SqlRegister::new(settings));
     Ok(Datastore::read_only(root, register).await?)
 }
@@ -93,6 +101,10 @@ async fn begin(
         }
         close(connection).await;
     }
+    let lock = match database.file() {
+        Some(file) if root.local_root().is_none() => Some(file_lock::take(database, file).await?),
+        _ => None,
+    };
     let place = HeldPlace::take(root, database.is_shared()).await?;
     if is_new && before == Place::OfThis {
         place.check_new_register()?;
@@ -111,7 +123,7 @@ async fn begin(
     let identity = read_identity(&mut connection, database).await?;
     close(connection).await;
     let is_shared = database.is_shared();
-    let settings = Settings { options, identity, is_sqlite, is_shared, file: None };
+    let settings = Settings { options, identity, is_sqlite, is_shared, file: None, lock };
     Ok((place, Arc::new(SqlRegister::new(settings))))
 }
 

@@ -1,5 +1,6 @@
 //! The register as a datastore asks it.
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -39,6 +40,8 @@ pub(crate) struct SqlRegister {
     is_sqlite: bool,
     /// A file that is only read: it may not be there yet.
     file: Option<PathBuf>,
+    /// Held as long as this may be written, where the store has no lock.
+    _lock: Option<File>,
 }
 
 /// A register that is to be made.
@@ -49,6 +52,7 @@ pub(crate) struct Settings {
     pub is_sqlite: bool,
     pub is_shared: bool,
     pub file: Option<PathBuf>,
+    pub lock: Option<File>,
 }
 
 fn pool(options: &AnyConnectOptions, connections: u32) -> AnyPool {
@@ -58,9 +62,9 @@ fn pool(options: &AnyConnectOptions, connections: u32) -> AnyPool {
 
 impl SqlRegister {
     pub(crate) fn new(settings: Settings) -> Self {
-        let Settings { options, identity, is_sqlite, is_shared, file } = settings;
+        let Settings { options, identity, is_sqlite, is_shared, file, lock } = settings;
         let (reads, changes) = (pool(&options, READS_MAX), pool(&options, CHANGES_MAX));
-        Self { reads, changes, identity, is_shared, is_sqlite, file }
+        Self { reads, changes, identity, is_shared, is_sqlite, file, _lock: lock }
     }
 
     /// Asks until there is an answer, or time is over: connections that have died meanwhile are

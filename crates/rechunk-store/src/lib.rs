@@ -73,6 +73,7 @@ pub use level::{Level, LevelFile};
 pub use local::append_file::AppendFile;
 pub use local::directory_lock::DirectoryLock;
 pub use local::file_runs::OPEN_FILES_MAX;
+pub use local::link::Link;
 pub use local::moments::may_block;
 pub use local::part_file::{PartEnd, PartFile, WriteBatch};
 pub use local::range_reader::RangeReader;

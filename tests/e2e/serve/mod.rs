@@ -1,5 +1,6 @@
 //! `rechunk serve`: a process that others read from, and that ends when it is told to.
 
+mod bucket;
 mod builder;
 mod client;
 mod client_token;

@@ -1,19 +1,23 @@
 //! The database of a datastore, and why it cannot be used, in the words of the command line.
 
-use std::path::PathBuf;
-
 use rechunk::Error;
 use rechunk_serve::{Database, DatastoreError, RegisterError, Store};
 
 use super::refused::unreadable;
-use crate::request::usage;
+use crate::args::{RootStoreArgs, StoreArgs};
+use crate::request::{self, usage};
 
-/// The directory of the data sets.
-pub(crate) fn root(path: &str) -> Result<Store, Error> {
-    let root = Store::open(path).map_err(|error| unreadable(path, error.to_string()))?;
-    if root.local_root().is_none() {
-        let message = format!("{path} is no directory: data sets are kept on a disk");
-        return Err(usage(message, None));
+/// The place of the data sets: a directory, or a part of a bucket.
+pub(crate) fn root(path: &str, stores: &RootStoreArgs) -> Result<Store, Error> {
+    let stores = request::stores(&StoreArgs {
+        store_option: stores.store_option.clone(),
+        timeout: Some(stores.timeout.clone()),
+        ..StoreArgs::default()
+    })?;
+    let root = stores.open(path).map_err(|error| unreadable(path, error.to_string()))?;
+    if root.is_volatile() || root.read_only().is_some() || !root.can_list() {
+        let message = format!("{path} is neither a directory nor in a bucket");
+        return Err(usage(message, Some("data sets are kept in PATH, s3://, gs:// or az://")));
     }
     Ok(root)
 }
@@ -23,7 +27,13 @@ pub(crate) fn of(root: &Store, url: Option<&str>) -> Result<Database, Error> {
     match url {
         Some(url) => Database::parse(url)
             .map_err(|error| usage(error.to_string(), None).given_to("--database")),
-        None => Ok(Database::in_root(root.local_root().unwrap_or(&PathBuf::new()))),
+        None => root.local_root().map(Database::in_root).ok_or_else(|| {
+            let message = format!("--database: {} has no place for a file of SQLite", root.label());
+            let hint = "for one server name a file on a disk of this machine, \
+                        --database sqlite:/var/lib/images.sqlite; for several \
+                        postgres://USER@HOST/NAME";
+            usage(message, Some(hint))
+        }),
     }
 }
 

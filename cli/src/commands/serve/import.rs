@@ -12,11 +12,10 @@ use crate::args::ImportArgs;
 use crate::terminal;
 
 pub(crate) async fn run(args: ImportArgs) -> Result<ExitCode, Error> {
-    let root = database::root(&args.root)?;
+    let root = database::root(&args.root, &args.stores)?;
     let url = args.database.as_deref();
     let database = database::of(&root, url)?;
-    let path = root.local_root().unwrap_or(std::path::Path::new(&args.root));
-    if !path.is_dir() {
+    if root.local_root().is_some_and(|path| !path.is_dir()) {
         return Err(unreadable(&args.root, "there is no such directory".to_owned()));
     }
     let imported = import(root, &database).await;

@@ -38,6 +38,12 @@ impl Failure {
         Self { allow: Some(allow), ..failure }
     }
 
+    /// What it needs is away.
+    fn later(reason: String) -> Self {
+        let failure = Self::new(StatusCode::SERVICE_UNAVAILABLE, reason);
+        Self { retry_after_seconds: Some(RETRY_SECONDS), ..failure }
+    }
+
     pub(super) fn answer(self) -> Response<Body> {
         let mut response = text(self.status, &self.reason);
         if let Some(allow) = self.allow {
@@ -63,9 +69,10 @@ impl From<DatastoreError> for Failure {
             DatastoreError::Unacceptable(_) => StatusCode::NOT_ACCEPTABLE,
             DatastoreError::ReadOnly => StatusCode::FORBIDDEN,
             DatastoreError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
-            DatastoreError::Unavailable(_) => {
-                let failure = Self::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string());
-                return Self { retry_after_seconds: Some(RETRY_SECONDS), ..failure };
+            DatastoreError::Unavailable(_) => return Self::later(error.to_string()),
+            _ if error.is_store_away() => {
+                tracing::warn!(%error, "the store does not answer");
+                return Self::later("the store does not answer: try again later".to_owned());
             }
             _ if error.is_no_space() => {
                 tracing::error!(%error, "the disk is full");

@@ -10,6 +10,7 @@ pub(crate) mod file_runs;
 pub(crate) mod files;
 pub(crate) mod habits;
 pub(crate) mod held_directory;
+pub(crate) mod link;
 pub(crate) mod moments;
 pub(crate) mod open;
 pub(crate) mod part_file;
