@@ -52,6 +52,10 @@ impl HeldPlace {
             write_format(&root, None).await?;
         }
         let register = read_format(&root).await?.and_then(|format| format.register);
+        if !is_local && register.is_none() {
+            // An object that is not there says nothing of its bucket.
+            root.list_level(OWN).await?;
+        }
         let own = root.child(OWN)?;
         // Who shares it has it alone for as long as it begins.
         let end = Instant::now() + if shared { SHARE_TIME } else { LOCK_TIME };
@@ -108,8 +112,11 @@ async fn claim(root: &Store, before: Option<&str>, register: &str) -> Result<(),
     if before.is_none() {
         root.create(FORMAT, format_of(Some(register))?.into()).await?;
     }
-    let own = read_format(root).await?.and_then(|format| format.register);
-    if own.as_deref() == Some(register) { Ok(()) } else { Err(other_register(root)) }
+    match read_format(root).await?.and_then(|format| format.register) {
+        Some(own) if own == register => Ok(()),
+        Some(_) => Err(other_register(root)),
+        None => write_format(root, Some(register)).await,
+    }
 }
 
 impl Datastore {

@@ -1,11 +1,10 @@
 //! A lock of a file of SQLite, where nothing else says that one process writes.
 
-use std::fs::{File, TryLockError};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use rechunk_datastore::DatastoreError;
+use rechunk_store::{AppendFile, Store};
 use tokio::time::{Instant, sleep};
 
 use crate::{Database, RegisterError};
@@ -17,19 +16,21 @@ const LOCK_WAIT: Duration = Duration::from_millis(20);
 
 /// Takes a file of SQLite for this process until the lock is dropped. The lock is that of a file
 /// beside it, `NAME.lock`: SQLite has locks of its own.
-pub(crate) async fn take(database: &Database, file: &Path) -> Result<File, RegisterError> {
-    let mut name = file.as_os_str().to_owned();
-    name.push(".lock");
-    let path = PathBuf::from(name);
+pub(crate) async fn take(database: &Database, file: &Path) -> Result<AppendFile, RegisterError> {
+    let whole = std::path::absolute(file).ok();
+    let parts = whole.as_deref().and_then(|path| {
+        let (directory, name) = (path.parent()?, path.file_name()?);
+        directory.to_str().zip(name.to_str())
+    });
+    let Some((directory, name)) = parts else {
+        return Err(database.refused("its name is no text"));
+    };
     let end = Instant::now() + LOCK_TIME;
+    let failed = |error| RegisterError::from(DatastoreError::Store(error));
+    let directory = Store::open(directory).map_err(failed)?;
     loop {
-        let at = path.clone();
-        let tried = tokio::task::spawn_blocking(move || try_take(&at)).await;
-        let tried = tried.map_err(io::Error::other).flatten();
-        let locked = tried.map_err(|error| {
-            database.refused(format!("{} cannot be locked: {error}", path.display()))
-        })?;
-        if let Some(lock) = locked {
+        let lock = AppendFile::open(&directory, &format!("{name}.lock")).await.map_err(failed)?;
+        if lock.try_lock().await.map_err(failed)? {
             return Ok(lock);
         }
         if Instant::now() >= end {
@@ -37,14 +38,5 @@ pub(crate) async fn take(database: &Database, file: &Path) -> Result<File, Regis
             return Err(DatastoreError::InUse(reason).into());
         }
         sleep(LOCK_WAIT).await;
-    }
-}
-
-fn try_take(path: &Path) -> io::Result<Option<File>> {
-    let file = File::options().create(true).append(true).open(path)?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(error),
     }
 }

@@ -1,12 +1,12 @@
 //! The register as a datastore asks it.
 
-use std::fs::File;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use rechunk_datastore::{Change, DatastoreError, Known, Register};
+use rechunk_store::AppendFile;
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::{AnyConnection, AnyPool, ConnectOptions};
 use tokio::time::{Instant, sleep, timeout};
@@ -41,7 +41,7 @@ pub(crate) struct SqlRegister {
     /// A file that is only read: it may not be there yet.
     file: Option<PathBuf>,
     /// Held as long as this may be written, where the store has no lock.
-    _lock: Option<File>,
+    _lock: Option<AppendFile>,
 }
 
 /// A register that is to be made.
@@ -52,7 +52,7 @@ pub(crate) struct Settings {
     pub is_sqlite: bool,
     pub is_shared: bool,
     pub file: Option<PathBuf>,
-    pub lock: Option<File>,
+    pub lock: Option<AppendFile>,
 }
 
 fn pool(options: &AnyConnectOptions, connections: u32) -> AnyPool {
