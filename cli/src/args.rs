@@ -18,9 +18,7 @@ pub(crate) use pyramid::{LevelArgs, PyramidArgs};
 pub(crate) use run::RunArgs;
 pub(crate) use saving::SavingArgs;
 pub(crate) use selection::SelectionArgs;
-pub(crate) use serve::{
-    DatastoreArgs, ImportArgs, RootStoreArgs, ServeArgs, ServeCommand, TlsArgs, TokenCommand,
-};
+pub(crate) use serve::{DatastoreArgs, ImportArgs, ServeArgs, ServeCommand, TlsArgs, TokenCommand};
 pub(crate) use status::{StatusArgs, WatchArgs};
 pub(crate) use synthetic::SyntheticArgs;
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::StoreArgs;
+
 /// `rechunk serve`.
 #[derive(Debug, Clone, Args)]
 #[command(
@@ -93,8 +95,8 @@ pub(crate) struct DatastoreArgs {
     #[arg(long)]
     pub write: bool,
     /// The database of the data sets: `sqlite:PATH` or `postgres://USER:PASSWORD@HOST:PORT/NAME`
-    /// [default: `.datastore/datastore.sqlite` below ROOT, not in a bucket]. A password is better in `PGPASSWORD` or
-    /// `~/.pgpass`: others on the machine see the command.
+    /// [default: `.datastore/datastore.sqlite` below ROOT, not in a bucket]. A password is better in
+    /// `PGPASSWORD` or `~/.pgpass`: others on the machine see the command.
     #[arg(long, value_name = "URL")]
     pub database: Option<String>,
     /// Answer only those who send a token of this file [default: everybody]; see `rechunk serve
@@ -118,16 +120,27 @@ pub(crate) struct DatastoreArgs {
     pub stores: RootStoreArgs,
 }
 
-/// How a bucket of data sets is reached.
+/// Options of a bucket that data sets are in.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Buckets")]
 pub(crate) struct RootStoreArgs {
-    /// An option of remote stores, as of `rechunk copy`: `endpoint=http://localhost:9000`.
+    /// Option of remote stores, as of `rechunk copy`: `endpoint=http://localhost:9000`.
     #[arg(long, value_name = "[LOCATION,]K=V")]
     pub store_option: Vec<String>,
-    /// How long a bucket may fail to answer before a request is told to try again later.
+    /// Longest time that a bucket may fail to answer; then requests are told to try again later.
     #[arg(long, value_name = "SECONDS", default_value = "30")]
     pub timeout: String,
+}
+
+impl RootStoreArgs {
+    /// Gives them as options of any remote stores.
+    pub(crate) fn of_stores(&self) -> StoreArgs {
+        StoreArgs {
+            store_option: self.store_option.clone(),
+            timeout: Some(self.timeout.clone()),
+            ..StoreArgs::default()
+        }
+    }
 }
 
 /// `rechunk serve import`.

@@ -69,12 +69,12 @@ impl Datastore {
         let gone = format!("{UNDER_WAY}/{}", random_uuid()?);
         // In a directory of its own, with which a link is removed too.
         let renamed = Store::rename(&there, &self.root.child(&format!("{gone}/folder"))?).await;
+        self.root.delete_prefix(&gone).await?;
         // Another process may have been faster.
         if renamed.is_err() && !there.exists_anything().await? {
             return Ok(());
         }
-        renamed?;
-        Ok(self.root.delete_prefix(&gone).await?)
+        Ok(renamed?)
     }
 
     /// Numbers of the folders of `id` that are named as versions are, lowest first.

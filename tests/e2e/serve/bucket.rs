@@ -1,4 +1,4 @@
-//! Data sets in a bucket, and versions on another disk.
+//! Data sets in a bucket.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::serving::{BYTES, Serving, block};
-use crate::harness::{Done, Folder, Run, rechunk};
+use crate::harness::{Done, Folder, Run};
 
 const PLACE: &str = "lab/images";
 const FOLLOWED: &str = "1/1/1/2/2/1";
@@ -78,7 +78,7 @@ impl Lab {
     }
 }
 
-fn create(serving: &Serving, storage: &str, shard: Option<[u64; 3]>) -> String {
+pub(super) fn create(serving: &Serving, storage: &str, shard: Option<[u64; 3]>) -> String {
     let level = |factors: [u64; 3]| {
         let mut level = json!({"resolutions": factors, "blockDimensions": [16, 16, 16]});
         if let Some(shard) = shard {
@@ -97,23 +97,23 @@ fn create(serving: &Serving, storage: &str, shard: Option<[u64; 3]>) -> String {
     id
 }
 
-fn ask(serving: &Serving, method: &str, path: &str) -> (u16, Vec<u8>) {
+pub(super) fn ask(serving: &Serving, method: &str, path: &str) -> (u16, Vec<u8>) {
     serving.ask(method, &format!("/datasets/{path}"), BYTES, b"").unwrap()
 }
 
 #[track_caller]
-fn write(serving: &Serving, path: &str, body: &[u8]) {
+pub(super) fn write(serving: &Serving, path: &str, body: &[u8]) {
     let (status, said) = serving.ask("POST", &format!("/datasets/{path}"), BYTES, body).unwrap();
     assert_eq!(status, 200, "{path}: {}", String::from_utf8_lossy(&said));
 }
 
-fn versions(serving: &Serving, id: &str) -> Value {
+pub(super) fn versions(serving: &Serving, id: &str) -> Value {
     let said: Value = serde_json::from_slice(&ask(serving, "GET", id).1).unwrap();
     said["versions"].clone()
 }
 
 /// All blocks of a data set in version 0, finest level first.
-fn blocks(serving: &Serving, id: &str) -> Vec<Vec<u8>> {
+pub(super) fn blocks(serving: &Serving, id: &str) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     for (level, counts) in [("1/1/1", [4, 2, 2]), ("2/2/1", [2, 1, 2])] {
         for number in 0..counts.iter().product::<u64>() {
@@ -128,7 +128,7 @@ fn blocks(serving: &Serving, id: &str) -> Vec<Vec<u8>> {
 }
 
 /// Writes most blocks of channel 1, and has a level follow.
-fn upload(serving: &Serving, id: &str) {
+pub(super) fn upload(serving: &Serving, id: &str) {
     for z in 0..2 {
         let places = (0..7).map(|number| (number % 4, number / 4));
         let path: Vec<String> = places.map(|(x, y)| format!("{x}/{y}/{z}/0/1/0")).collect();
@@ -385,72 +385,4 @@ fn a_bucket_that_is_away_is_waited_for_then_answers_are_503() {
         lab.s3.restart().unwrap();
         assert_eq!(asking.join().unwrap(), (200, kept[0].clone()));
     });
-}
-
-#[test]
-fn old_versions_are_kept_on_another_disk_by_links() {
-    let (folder, slow) = (Folder::new(), Folder::new());
-    let root = folder.at("root");
-    let serving = Serving::start(&["datastore", &root, "--write"]);
-    let id = create(&serving, "n5", None);
-    upload(&serving, &id);
-    let kept = blocks(&serving, &id);
-    for _ in 0..2 {
-        assert_eq!(ask(&serving, "GET", &format!("{id}/1/1/1/new/write")).0, 307);
-    }
-    write(&serving, &format!("{id}/1/1/1/2/0/0/0/0/1/0"), &block([16; 3], 99));
-    drop(serving);
-    for number in ["0", "1"] {
-        let (here, there) = (format!("{root}/{id}/{number}"), slow.at(number));
-        fs::rename(&here, &there).unwrap();
-        std::os::unix::fs::symlink(&there, &here).unwrap();
-    }
-    let mut serving = Serving::start(&["datastore", &root, "--write"]);
-    assert!(blocks(&serving, &id) == kept);
-    let mixed = |serving: &Serving, place: &str| {
-        ask(serving, "GET", &format!("{id}/1/1/1/mixedLatest/{place}/0/1/0"))
-    };
-    assert_eq!(mixed(&serving, "0/0/0"), (200, block([16; 3], 99)));
-    assert_eq!(mixed(&serving, "1/0/0"), (200, kept[1].clone()));
-    // They may be written to, and get channels; levels follow.
-    write(&serving, &format!("{id}/{FOLLOWED}/build/0/3/1/1/0/1/0"), &block([16; 3], 5));
-    let followed = blocks(&serving, &id);
-    assert_eq!(ask(&serving, "PATCH", &format!("{id}/0/1/0/0/rebuild")).0, 200);
-    assert!(blocks(&serving, &id) == followed && followed != kept);
-    let grown = serving.ask("POST", &format!("/datasets/{id}/channels"), "text/plain", b"1");
-    assert_eq!(grown.unwrap().0, 200);
-    assert!(fs::exists(slow.at("0/export.n5/setup2/attributes.json")).unwrap());
-    // A disk that is not mounted: its blocks are not said to be absent.
-    fs::rename(slow.at("0"), slow.at("away")).unwrap();
-    for place in ["0/0/0", "3/1/0"] {
-        let (status, said) = ask(&serving, "GET", &format!("{id}/1/1/1/0/{place}/0/1/0"));
-        assert_eq!(status, 503, "{}", String::from_utf8_lossy(&said));
-    }
-    assert_eq!(mixed(&serving, "0/0/0").0, 200);
-    assert_eq!(mixed(&serving, "1/0/0").0, 503);
-    let path = format!("/datasets/{id}/1/1/1/0/0/0/0/0/1/0");
-    assert!(serving.ask("POST", &path, BYTES, &block([16; 3], 1)).unwrap().0 >= 500);
-    fs::rename(slow.at("away"), slow.at("0")).unwrap();
-    assert!(blocks(&serving, &id) == followed);
-    // A version that is deleted is a link that is removed; the next is behind all others.
-    assert_eq!(ask(&serving, "DELETE", &format!("{id}/1")).0, 200);
-    assert!(!fs::exists(format!("{root}/{id}/1")).unwrap());
-    assert!(fs::exists(slow.at("1/export.xml")).unwrap());
-    assert_eq!(ask(&serving, "GET", &format!("{id}/1/1/1/new/write")).0, 307);
-    assert_eq!(versions(&serving, &id), json!([0, 2, 3]));
-    rechunk(&["info", &format!("{root}/{id}/0/export.n5/setup1/timepoint0/s0")]).ok();
-    // An import finds them.
-    serving.signal(Signal::TERM);
-    let (_, said) = serving.ended();
-    assert!(said.contains("a link is removed") && said.contains(&slow.at("1")), "{said}");
-    rechunk(&["serve", "import", &root]).ok();
-    let mut serving = Serving::start(&["datastore", &root, "--write"]);
-    assert_eq!(versions(&serving, &id), json!([0, 2, 3]));
-    assert_eq!(ask(&serving, "DELETE", &id).0, 200);
-    assert!(!fs::exists(format!("{root}/{id}")).unwrap());
-    assert!(fs::exists(slow.at("0/export.xml")).unwrap());
-    assert_eq!(fs::read_dir(format!("{root}/.datastore/under-way")).unwrap().count(), 0);
-    serving.signal(Signal::TERM);
-    let (_, said) = serving.ended();
-    assert!(said.contains("a link is removed") && said.contains(&slow.at("0")), "{said}");
 }

@@ -10,6 +10,7 @@ mod full;
 mod interrupted;
 mod kill_points;
 mod killed;
+mod linked;
 mod page;
 mod rebuild;
 mod serving;

@@ -4,16 +4,12 @@ use rechunk::Error;
 use rechunk_serve::{Database, DatastoreError, RegisterError, Store};
 
 use super::refused::unreadable;
-use crate::args::{RootStoreArgs, StoreArgs};
+use crate::args::StoreArgs;
 use crate::request::{self, usage};
 
 /// The place of the data sets: a directory, or a part of a bucket.
-pub(crate) fn root(path: &str, stores: &RootStoreArgs) -> Result<Store, Error> {
-    let stores = request::stores(&StoreArgs {
-        store_option: stores.store_option.clone(),
-        timeout: Some(stores.timeout.clone()),
-        ..StoreArgs::default()
-    })?;
+pub(crate) fn root(path: &str, stores: &StoreArgs) -> Result<Store, Error> {
+    let stores = request::stores(stores)?;
     let root = stores.open(path).map_err(|error| unreadable(path, error.to_string()))?;
     if root.is_volatile() || root.read_only().is_some() || !root.can_list() {
         let message = format!("{path} is neither a directory nor in a bucket");

@@ -31,7 +31,7 @@ pub(crate) async fn run(args: DatastoreArgs) -> Result<ExitCode, Error> {
         let who = format!("everybody who reaches {} can change the data sets", args.listen);
         terminal::say(&format!("warning: {who}; --tokens FILE says who may"));
     }
-    let root = database::root(&args.root, &args.stores)?;
+    let root = database::root(&args.root, &args.stores.of_stores())?;
     let database = database::of(&root, args.database.as_deref())?;
     let opened = if args.write {
         open_writable(root, &database).await

@@ -12,7 +12,7 @@ use crate::args::ImportArgs;
 use crate::terminal;
 
 pub(crate) async fn run(args: ImportArgs) -> Result<ExitCode, Error> {
-    let root = database::root(&args.root, &args.stores)?;
+    let root = database::root(&args.root, &args.stores.of_stores())?;
     let url = args.database.as_deref();
     let database = database::of(&root, url)?;
     if root.local_root().is_some_and(|path| !path.is_dir()) {

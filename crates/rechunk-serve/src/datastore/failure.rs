@@ -38,7 +38,7 @@ impl Failure {
         Self { allow: Some(allow), ..failure }
     }
 
-    /// What it needs is away.
+    /// Says that it may be done later: something that it needs is away.
     fn later(reason: String) -> Self {
         let failure = Self::new(StatusCode::SERVICE_UNAVAILABLE, reason);
         Self { retry_after_seconds: Some(RETRY_SECONDS), ..failure }
