@@ -95,8 +95,8 @@ pub(crate) struct DatastoreArgs {
     #[arg(long)]
     pub write: bool,
     /// The database of the data sets: `sqlite:PATH` or `postgres://USER:PASSWORD@HOST:PORT/NAME`
-    /// [default: `.datastore/datastore.sqlite` below ROOT, not in a bucket]. A password is better in
-    /// `PGPASSWORD` or `~/.pgpass`: others on the machine see the command.
+    /// [default: `.datastore/datastore.sqlite` below ROOT, not in a bucket]. A password is better
+    /// in `PGPASSWORD` or `~/.pgpass`: others on the machine see the command.
     #[arg(long, value_name = "URL")]
     pub database: Option<String>,
     /// Answer only those who send a token of this file [default: everybody]; see `rechunk serve
