@@ -204,7 +204,7 @@ pub(crate) struct PlanningArgs {
 
 const STRATEGIES: [&str; 8] =
     ["auto", "passthrough", "direct", "keep", "pull", "push-pull", "multistage", "memory"];
-const FORMATS: [&str; 6] = ["zarr3", "zarr2", "n5", "raw", "npy", "nii"];
+const FORMATS: [&str; 7] = ["zarr3", "zarr2", "n5", "precomputed", "raw", "npy", "nii"];
 const AXES: [&str; 2] = ["reverse", "keep"];
 
 /// What the target shall be.
@@ -288,7 +288,7 @@ pub(crate) struct RawArgs {
     /// Read the source by the documents of this format, where it has those of several [default: of
     /// the group it is in, else the newest]; `raw` goes with --shape, for files that are read in
     /// runs of bytes.
-    #[arg(long, value_name = "FORMAT", value_parser = ["zarr3", "zarr2", "n5", "raw"])]
+    #[arg(long, value_name = "FORMAT", value_parser = ["zarr3", "zarr2", "n5", "precomputed", "raw"])]
     pub source_format: Option<String>,
     /// The source is a file of elements alone: extent of each axis, slowest first.
     #[arg(long = "raw-shape", id = "raw-shape", value_name = "SHAPE", requires = "raw-dtype")]

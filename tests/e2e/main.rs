@@ -103,6 +103,7 @@ mod other_keys;
 mod parts;
 mod parts_status;
 #[cfg(test)]
+mod precomputed;
 mod profiles;
 #[cfg(test)]
 mod public_arrays;

@@ -10,7 +10,7 @@ mod targets;
 
 use targets::{
     chunk_decode, chunk_spec, codec_choice, consolidated, job_file, journal, left_behind, location,
-    metadata, n5, packed, raw, references, saved_plan, shard, times, zip,
+    metadata, n5, packed, precomputed, raw, references, saved_plan, shard, times, zip,
 };
 
 /// A fuzz target: true where its reader accepts the input.
@@ -30,6 +30,9 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("shard", shard::whole),
     ("n5_attributes", n5::attributes),
     ("n5_block", n5::block),
+    ("precomputed_info", precomputed::info),
+    ("precomputed_chunk", precomputed::chunk),
+    ("precomputed_jpeg", precomputed::jpeg),
     ("zip", zip::target),
     ("references", references::target),
     ("chunk_spec", chunk_spec::target),

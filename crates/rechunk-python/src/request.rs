@@ -8,7 +8,7 @@ use rechunk::{
 
 use crate::options::{Options, wrong};
 
-pub(crate) const FORMATS: &str = "zarr3, zarr2, n5, raw, npy, nii";
+pub(crate) const FORMATS: &str = "zarr3, zarr2, n5, precomputed, raw, npy, nii";
 
 /// A copy, and which arrays of a group are copied.
 pub(crate) fn copy(

@@ -4,6 +4,7 @@ use rechunk_store::{Role, Store};
 use rechunk_zarr::{ConsolidatedKind, ZarrVersion};
 
 use crate::consolidated;
+use crate::described_members::described_members;
 use crate::formats::{Node, Wanted};
 use crate::walk::{Visited, walk};
 
@@ -20,6 +21,9 @@ pub(crate) async fn arrays_below(store: &Store) -> Vec<String> {
             let arrays = document.nodes().filter(|(_, kind)| *kind == ConsolidatedKind::Array);
             paths.extend(arrays.map(|(path, _)| path.to_owned()));
         }
+    }
+    if paths.is_empty() {
+        paths = described_members(&store).await;
     }
     if paths.is_empty() {
         let mut walked = Vec::new();

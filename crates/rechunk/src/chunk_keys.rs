@@ -40,6 +40,8 @@ pub(crate) struct OtherKeys {
 enum Convention {
     /// Zarr's other encodings: the array with that one.
     Zarr(KeyEncoding, Box<OpenArray>),
+    /// Files that are compressed as a whole, with an ending of their own.
+    Packed(Box<OpenArray>),
     /// Blocks of N5 in one directory (`0.1`). N5 knows no such thing, so which axis comes first is
     /// not said.
     FlatN5(Arc<dyn Layout>),
@@ -52,6 +54,9 @@ impl Convention {
         let own = open.array.layout();
         if rank > 1 && open.metadata.format().has(Fact::FlatBlocks) {
             return Ok(vec![Self::FlatN5(Arc::clone(own))]);
+        }
+        if let Some(metadata) = open.metadata.in_packed_files() {
+            return Ok(vec![Self::Packed(Box::new(open.described_as(metadata)?))]);
         }
         let ones = vec![1; rank];
         // Keys of the array as it was opened: the first chunk of a region is anywhere in the grid.
@@ -71,7 +76,7 @@ impl Convention {
 
     fn key(&self, index: &[u64]) -> String {
         match self {
-            Self::Zarr(_, open) => open.array.layout().object_key(index),
+            Self::Zarr(_, open) | Self::Packed(open) => open.array.layout().object_key(index),
             Self::FlatN5(layout) => layout.object_key(index).replace('/', "."),
         }
     }
@@ -79,7 +84,7 @@ impl Convention {
     /// The index of an object, if it is the key of one in `grid`.
     fn index(&self, key: &str, grid: &ChunkGrid) -> Option<Vec<u64>> {
         let index = match self {
-            Self::Zarr(_, open) => open.array.layout().object_index(key),
+            Self::Zarr(_, open) | Self::Packed(open) => open.array.layout().object_index(key),
             Self::FlatN5(layout) if !key.contains('/') => {
                 layout.object_index(&key.replace('.', "/"))
             }
@@ -93,14 +98,19 @@ impl OpenArray {
     /// Returns this array with other keys of its chunks, where its format has several ways to make
     /// them.
     fn with_key_encoding(&self, encoding: KeyEncoding) -> Result<Option<Self>, Error> {
-        let Some(metadata) = self.metadata.with_key_encoding(encoding) else { return Ok(None) };
+        let metadata = self.metadata.with_key_encoding(encoding);
+        metadata.map(|metadata| self.described_as(metadata)).transpose()
+    }
+
+    /// Returns this array as other metadata describes it.
+    fn described_as(&self, metadata: Metadata) -> Result<Self, Error> {
         let layout = match &self.region {
             Some((shape, region)) => metadata.with_shape(shape).layout_of(region),
             None => metadata.layout(),
         };
         let layout = layout.map_err(|source| Error::source_metadata(&self.location, source))?;
         let array = Array::new(self.cast_layout(layout)?, self.array.store().clone());
-        Ok(Some(Self { array, metadata, ..self.clone() }))
+        Ok(Self { array, metadata, ..self.clone() })
     }
 }
 
@@ -186,6 +196,10 @@ fn settle(open: &OpenArray, found: Convention, example: &str) -> Result<OtherKey
                  {example}): these are read{}",
                 remedy(&open.metadata, encoding)
             );
+            Ok(OtherKeys { array: *array, said })
+        }
+        Convention::Packed(array) => {
+            let said = format!("its chunks are in files that are compressed (like {example})");
             Ok(OtherKeys { array: *array, said })
         }
         Convention::FlatN5(_) => Err(Error::SourceChunks {

@@ -104,6 +104,7 @@ mod complete;
 mod consolidated;
 mod count_tasks;
 mod dataset_creation;
+mod described_members;
 mod dimension_names;
 mod element;
 mod elements;

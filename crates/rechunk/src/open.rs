@@ -15,6 +15,7 @@ use tokio::sync::OnceCell;
 use crate::arrays_below::arrays_below;
 use crate::axes::Axes;
 use crate::consolidated;
+use crate::described_members::described_member;
 use crate::dimension_names::{self, AxisNames};
 use crate::formats::raw::check_blocks;
 use crate::formats::raw::{RawFile, SingleFile, open_file};
@@ -23,7 +24,7 @@ use crate::formats::{Documents, Format, Metadata, NO_DOCUMENT, Node, Wanted, has
 use crate::not_ours;
 use crate::{Error, Remedy};
 use rechunk_words::Cast;
-use rechunk_words::RegionSpec;
+use rechunk_words::{RegionSpec, VoxelAxis};
 
 /// Most arrays named in a message.
 const NAMED_ARRAYS_MAX: usize = 12;
@@ -49,6 +50,8 @@ pub struct OpenArray {
     pub(crate) packed: Option<PathBuf>,
     /// The type that its elements are read as, if that was asked for.
     pub(crate) cast: Option<CastTo>,
+    /// The voxels along each axis, where the target has to say them and they are known.
+    pub(crate) voxels: Option<Vec<VoxelAxis>>,
     /// It is read as the numbers that its filters store: both sides of a copy have the same
     /// filters.
     pub(crate) is_carried: bool,
@@ -236,6 +239,12 @@ pub(crate) async fn open_node(
     let (mut documents, wanted) = decided.map_err(store_error)?;
     let mut described_by = None;
     if documents.node().map_err(metadata_error)?.is_none()
+        && let Some((found, group)) = described_member(&control).await.map_err(store_error)?
+    {
+        documents = found;
+        described_by = Some(group);
+    }
+    if documents.node().map_err(metadata_error)?.is_none()
         && let Some((found, group)) =
             consolidated::find(&control).await.map_err(|fault| fault.of_source(location))?
     {
@@ -294,6 +303,9 @@ impl DocumentedArray {
         let metadata_error = |source: FormatError| Error::source_metadata(location, source);
         let names = names_above(location, options, &metadata, store).await?;
         let is_named_by_group = names.is_some_and(|names| metadata.take_names(&names));
+        if store.local_root().is_none() {
+            metadata = metadata.as_remote();
+        }
         let layout = metadata.layout().map_err(metadata_error)?;
         if let Some(files) = metadata.files() {
             check_blocks(location, files, store).await?;
@@ -305,6 +317,7 @@ impl DocumentedArray {
             identity: documents.identity(),
             packed: None,
             cast: None,
+            voxels: None,
             is_carried: false,
             recount: None,
             described_by,
@@ -344,6 +357,7 @@ fn opened_file(location: &str, file: SingleFile) -> Result<OpenArray, Error> {
         identity: hex(&Sha256::digest(&file.header)),
         packed: file.packed,
         cast: None,
+        voxels: None,
         is_carried: false,
         recount: None,
         described_by: None,

@@ -43,6 +43,11 @@ impl Specified {
         stores: Stores,
     ) -> Result<Self, Error> {
         let times = Box::pin(calendar::resolve(&mut request, &source, &stores)).await?;
+        let mut source = source;
+        let format = request.format.unwrap_or_else(|| Format::of_target(&request.target));
+        if format.has(Fact::VoxelFields) {
+            source.voxels = known_voxels(&source).await?;
+        }
         let applied = Box::pin(Opened::of(&request, &source, &stores, None)).await?;
         let results = applied.as_ref().map(|applied| applied.results(&source)).transpose()?;
         let wish = results.as_ref().unwrap_or(&source);
@@ -93,7 +98,7 @@ impl Specified {
         let (request, source) = (&self.request, &self.source);
         let mut plan_request =
             plan_request(request, source, &self.target_layout, ratio, &self.stores)?;
-        if source.spec().data_type.is_variable() {
+        if source.spec().data_type.is_variable() || self.target.is_only_copied() {
             force_passthrough(&source.location, request, &mut plan_request)?;
         }
         Ok(plan_request)
@@ -108,7 +113,9 @@ fn force_passthrough(
 ) -> Result<(), Error> {
     let refuse = |reason: &str| Error::NotAnArray {
         location: location.to_owned(),
-        reason: format!("elements of variable length are only copied chunk by chunk, {reason}"),
+        reason: format!(
+            "elements of variable length and images that lose something are only copied chunk by chunk, {reason}"
+        ),
         hint: Some("leave the option out".into()),
     };
     if request.write_empty != WriteEmpty::Auto {

@@ -21,12 +21,10 @@ const NIFTI_UNITS: [(u64, LengthUnit); 3] =
 
 /// The voxels of an array along each axis, slowest first; an error where nothing says them.
 pub(crate) async fn voxel_grid(source: &OpenArray) -> Result<Vec<VoxelAxis>, Error> {
-    let spec = source.spec();
-    let attributes = source.metadata.meaning();
-    if let Some(axes) = of_attributes(&attributes, spec, &Orders::of(source)) {
+    if let Some(axes) = said(source) {
         return Ok(axes);
     }
-    let rank = spec.shape.len();
+    let rank = source.spec().shape.len();
     let read = |level: &ImageLevel<'_>| of_image(level, rank);
     let found = look_above(&source.location, source.array.store(), read).await?;
     found.ok_or_else(|| Error::Usage {
@@ -37,6 +35,21 @@ pub(crate) async fn voxel_grid(source: &OpenArray) -> Result<Vec<VoxelAxis>, Err
         ),
         hint: Some("give the box in voxels".into()),
     })
+}
+
+/// The voxels of an array along each axis, slowest first, as it says them itself.
+pub(crate) fn said(source: &OpenArray) -> Option<Vec<VoxelAxis>> {
+    let attributes = source.metadata.meaning();
+    of_attributes(&attributes, source.spec(), &Orders::of(source))
+}
+
+/// [`voxel_grid`]; `None` where nothing says them.
+pub(crate) async fn known_voxels(source: &OpenArray) -> Result<Option<Vec<VoxelAxis>>, Error> {
+    match voxel_grid(source).await {
+        Ok(axes) => Ok(Some(axes)),
+        Err(Error::Usage { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// The axis that each item of a list is of.

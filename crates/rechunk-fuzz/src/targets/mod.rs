@@ -11,6 +11,7 @@ pub(crate) mod location;
 pub(crate) mod metadata;
 pub(crate) mod n5;
 pub(crate) mod packed;
+pub(crate) mod precomputed;
 pub(crate) mod raw;
 pub(crate) mod references;
 mod round_trip;

@@ -7,7 +7,8 @@ use rechunk_zarr::NodeKind;
 use super::{Format, METADATA_BYTES_MAX, Node};
 
 /// Formats in the order in which their documents of nodes count in a directory.
-const COUNT: [Format; 4] = [Format::Zarr2, Format::Zarr3, Format::Raw, Format::N5];
+const COUNT: [Format; 5] =
+    [Format::Zarr2, Format::Zarr3, Format::Raw, Format::N5, Format::Precomputed];
 
 /// Kind of the node in a directory; `None` if it is no array and no group. A document that cannot
 /// be understood may be that of a group.
@@ -30,6 +31,9 @@ pub(crate) fn node_in(directory: &Path) -> Option<Node> {
             None => {}
             Some(kind) => {
                 let Some(bytes) = document(key) else { continue };
+                if format.schema().is_own.is_some_and(|is_own| !is_own(&bytes)) {
+                    continue;
+                }
                 let is_array = matches!(kind(&bytes), Ok(NodeKind::Array));
                 let node = if is_array { Node::Array } else { Node::Group };
                 return Some(node(format));

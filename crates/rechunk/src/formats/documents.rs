@@ -7,6 +7,7 @@ use futures::FutureExt;
 use futures::future::join_all;
 use rechunk_format::{FormatError, json};
 use rechunk_n5::ATTRIBUTES_KEY;
+use rechunk_precomputed::INFO_KEY;
 use rechunk_raw::ARRAY_JSON;
 use rechunk_store::{Store, StoreError};
 use rechunk_zarr::{
@@ -16,6 +17,7 @@ use rechunk_zarr::{
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use super::schema::Members;
 use super::{Fact, Format, Metadata, n5};
 use crate::axes::Axes;
 use crate::large_document;
@@ -25,15 +27,17 @@ pub(crate) use crate::large_document::METADATA_BYTES_MAX;
 const DOCUMENT_BYTES_USUAL: usize = 256 << 10;
 
 /// Keys of all such documents.
-pub(crate) const METADATA_KEYS: [&str; 6] =
-    ["zarr.json", ".zarray", ".zgroup", ".zattrs", ATTRIBUTES_KEY, ARRAY_JSON];
+pub(crate) const METADATA_KEYS: [&str; 7] =
+    ["zarr.json", ".zarray", ".zgroup", ".zattrs", ATTRIBUTES_KEY, ARRAY_JSON, INFO_KEY];
 
 /// Names of documents that make a place an array or a group, for people.
-pub(crate) const NO_DOCUMENT: &str = "none of zarr.json, .zarray, attributes.json and array.json";
+pub(crate) const NO_DOCUMENT: &str =
+    "none of zarr.json, .zarray, attributes.json, array.json and the info of a volume";
 
 /// Those that are told apart by an identity, in its order. It is in saved jobs: others come last,
 /// and only where they are there.
 const IDENTITY_KEYS: [&str; 5] = ["zarr.json", ".zarray", ".zattrs", ATTRIBUTES_KEY, ARRAY_JSON];
+const IDENTITY_KEYS_SINCE: [&str; 1] = [INFO_KEY];
 
 /// Documents that were found at a place: those of one format.
 #[derive(Debug, Clone, Default)]
@@ -108,7 +112,7 @@ impl Documents {
         let node = fetch_document(store, keys.node);
         let (node, attributes) = futures::join!(node.boxed(), attributes.boxed());
         let mut documents = Self::default();
-        documents.set(keys.node, node?);
+        documents.set(keys.node, own(format, node?));
         if let Some(key) = keys.group.filter(|_| !documents.is_something()) {
             documents.set(key, fetch_document(store, key).await?);
         }
@@ -146,7 +150,7 @@ impl Documents {
         let mut take = |key| found.remove(key).unwrap_or(Ok(None));
         for format in others {
             let (keys, mut documents) = (format.row().keys, Self::default());
-            documents.set(keys.node, take(keys.node)?);
+            documents.set(keys.node, own(*format, take(keys.node)?));
             if let Some(key) = keys.group.filter(|_| !documents.is_something()) {
                 documents.set(key, take(key)?);
             }
@@ -158,6 +162,18 @@ impl Documents {
             }
         }
         Ok(Self::default())
+    }
+
+    /// The members that the document of a group of `format` describes; `None` where they have
+    /// documents of their own.
+    pub(crate) fn members(&self, format: Format) -> Result<Option<Members>, FormatError> {
+        let read = format.schema().members.zip(self.get(format.row().keys.node));
+        read.map(|(read, document)| read(document)).transpose()
+    }
+
+    /// Those of an array of `format` that the document of its group describes.
+    pub(crate) fn of_described(format: Format, document: Vec<u8>) -> Self {
+        Self::of_member((format.row().keys.node, document), (None, None))
     }
 
     /// Those that a job has saved, by key.
@@ -331,8 +347,18 @@ impl Documents {
             hash.update((bytes.len() as u64).to_le_bytes());
             hash.update(bytes);
         }
+        for bytes in IDENTITY_KEYS_SINCE.iter().filter_map(|key| self.get(key)) {
+            hash.update((bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        }
         hex(&hash.finalize())
     }
+}
+
+/// A document of a node of `format`, unless another program calls another file so.
+fn own(format: Format, document: Option<Bytes>) -> Option<Bytes> {
+    let is_own = format.schema().is_own;
+    document.filter(|document| is_own.is_none_or(|is_own| is_own(document)))
 }
 
 /// A document of a place.

@@ -4,6 +4,7 @@ use rechunk_zarr::ZarrVersion;
 use serde::{Deserialize, Serialize};
 
 use super::n5::N5;
+use super::precomputed::PRECOMPUTED;
 use super::raw::{NII, NPY, RAW};
 use super::row::{Fact, Row};
 use super::zarr::{ZARR2, ZARR3};
@@ -18,6 +19,8 @@ pub enum Format {
     Zarr2,
     /// N5.
     N5,
+    /// Neuroglancer's precomputed volumes.
+    Precomputed,
     /// Files of raw elements: a directory of block files with `array.json`, or one headerless file.
     Raw,
     /// A file of NumPy.
@@ -28,8 +31,8 @@ pub enum Format {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Zarr3, Self::Zarr2, Self::N5, Self::Raw, Self::Npy, Self::Nii];
+    pub const ALL: [Self; 7] =
+        [Self::Zarr3, Self::Zarr2, Self::N5, Self::Precomputed, Self::Raw, Self::Npy, Self::Nii];
 
     /// Its facts.
     pub(crate) fn row(self) -> &'static Row {
@@ -37,6 +40,7 @@ impl Format {
             Self::Zarr3 => &ZARR3,
             Self::Zarr2 => &ZARR2,
             Self::N5 => &N5,
+            Self::Precomputed => &PRECOMPUTED,
             Self::Raw => &RAW,
             Self::Npy => &NPY,
             Self::Nii => &NII,
@@ -45,7 +49,8 @@ impl Format {
 
     /// Formats by the documents they are recognised by, in the order in which a place is looked at.
     /// A format whose documents are those of another, or that has none, is not among them.
-    pub(crate) const LOOKED_FOR: [Self; 4] = [Self::Zarr3, Self::Zarr2, Self::Raw, Self::N5];
+    pub(crate) const LOOKED_FOR: [Self; 5] =
+        [Self::Zarr3, Self::Zarr2, Self::Raw, Self::N5, Self::Precomputed];
 
     /// The name people use, as `--format` takes it.
     pub fn name(self) -> &'static str {
@@ -93,6 +98,11 @@ impl Format {
     /// Whether a property is one of this format.
     pub(crate) fn has(self, fact: Fact) -> bool {
         self.row().facts.contains(&fact)
+    }
+
+    /// The document of a group is all that describes the arrays in it.
+    pub(crate) fn describes_members(self) -> bool {
+        self.schema().members.is_some()
     }
 
     /// It has groups of arrays.

@@ -20,7 +20,9 @@ impl Format {
         match self {
             Self::Zarr2 => Dialect::OmeZarr04,
             Self::N5 => Dialect::BdvN5,
-            Self::Zarr3 | Self::Raw | Self::Npy | Self::Nii => Dialect::OmeZarr05,
+            Self::Zarr3 | Self::Precomputed | Self::Raw | Self::Npy | Self::Nii => {
+                Dialect::OmeZarr05
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rechunk_format::{FormatError, Layout, RegionLayout, json};
 use rechunk_grid::{ArraySpec, Region};
 use rechunk_n5::N5Metadata;
+use rechunk_precomputed::{Packing, PrecomputedMetadata};
 use rechunk_raw::{Files, RawMetadata};
 use rechunk_zarr::{ArrayMetadata as ZarrMetadata, CodecSpec, KeyEncoding, ZarrLayout};
 use serde_json::{Map, Value};
@@ -23,6 +24,8 @@ pub enum Metadata {
     Zarr(Box<ZarrMetadata>),
     /// N5, and what becomes of its axes.
     N5(Box<N5Metadata>, Axes),
+    /// A scale of a precomputed volume.
+    Precomputed(Box<PrecomputedMetadata>),
     /// Files of raw elements.
     Raw(Box<RawMetadata>),
 }
@@ -33,6 +36,7 @@ impl Metadata {
         match self {
             Self::Zarr(metadata) => question(&**metadata),
             Self::N5(metadata, axes) => question(&N5Array { metadata, axes: *axes }),
+            Self::Precomputed(metadata) => question(&**metadata),
             Self::Raw(metadata) => question(&**metadata),
         }
     }
@@ -73,6 +77,7 @@ impl Metadata {
             Self::N5(metadata, axes) => {
                 Self::N5(Box::new(metadata.with_shape(shape, axes.of_n5())), *axes)
             }
+            Self::Precomputed(metadata) => Self::Precomputed(Box::new(metadata.with_shape(shape))),
             Self::Raw(metadata) => Self::Raw(Box::new(RawMetadata {
                 spec: resized(&metadata.spec),
                 ..(**metadata).clone()
@@ -166,6 +171,7 @@ impl Metadata {
         match self {
             Self::Zarr(metadata) => &metadata.attributes,
             Self::N5(metadata, _) => &metadata.attributes,
+            Self::Precomputed(metadata) => &metadata.attributes,
             Self::Raw(metadata) => &metadata.attributes,
         }
     }
@@ -180,6 +186,7 @@ impl Metadata {
         match self {
             Self::Zarr(metadata) => &mut metadata.attributes,
             Self::N5(metadata, _) => &mut metadata.attributes,
+            Self::Precomputed(metadata) => &mut metadata.attributes,
             Self::Raw(metadata) => &mut metadata.attributes,
         }
     }
@@ -241,6 +248,31 @@ impl Metadata {
     /// Order of its axes that was settled when it was opened, where its format has it so.
     pub(crate) fn axes(&self) -> Option<Axes> {
         if let Self::N5(_, axes) = self { Some(*axes) } else { None }
+    }
+
+    /// True for an array whose chunks are not encoded here, but copied as they are.
+    pub(crate) fn is_only_copied(&self) -> bool {
+        matches!(self, Self::Precomputed(array) if !array.encoding.is_lossless())
+    }
+
+    /// Returns this array as objects of a remote store are: their content may be compressed, and
+    /// the name does not tell.
+    pub(crate) fn as_remote(self) -> Self {
+        match self {
+            Self::Precomputed(metadata) if metadata.packing == Packing::None => {
+                Self::Precomputed(Box::new(metadata.with_packing(Packing::Told)))
+            }
+            other => other,
+        }
+    }
+
+    /// Returns this array with chunks in files that are compressed as a whole, where its format has
+    /// these beside others and the metadata does not tell.
+    pub(crate) fn in_packed_files(&self) -> Option<Self> {
+        let Self::Precomputed(metadata) = self else { return None };
+        let packed = Packing::Gzip { level: rechunk_precomputed::GZIP_LEVEL_DEFAULT };
+        (metadata.packing == Packing::None)
+            .then(|| Self::Precomputed(Box::new(metadata.with_packing(packed))))
     }
 
     /// Returns this array with other keys of its chunks, where its format has several ways to make

@@ -8,6 +8,7 @@ mod format;
 mod images;
 mod metadata;
 pub(crate) mod n5;
+pub(crate) mod precomputed;
 pub(crate) mod raw;
 mod row;
 mod schema;

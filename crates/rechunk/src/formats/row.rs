@@ -75,6 +75,8 @@ pub(crate) enum Fact {
     FlatBlocks,
     /// A file of it may be compressed as a whole.
     PackedFiles,
+    /// Size and place of voxels are fields of its own, which every array has.
+    VoxelFields,
     /// Fields of a record are spelled as NumPy spells them.
     NumpyRecords,
 }

@@ -9,12 +9,15 @@ use crate::axes::Axes;
 
 type ReadKind = fn(&[u8]) -> Result<NodeKind, FormatError>;
 type ReadArray = fn(&[u8], Option<&[u8]>, Option<Axes>) -> Result<Option<Metadata>, FormatError>;
+type ReadMembers = fn(&[u8]) -> Result<Members, FormatError>;
 /// Documents by their keys.
 type KeyedDocuments = Vec<(String, Vec<u8>)>;
 
 /// Functions that read and write the documents of one format.
 #[derive(Debug)]
 pub(crate) struct Schema {
+    /// Says whether a document is one of its own, where other programs call other files so too.
+    pub is_own: Option<fn(&[u8]) -> bool>,
     /// Says whether the document of a node is an array's or a group's; `None` where it is an
     /// array's whatever it says.
     pub kind: Option<ReadKind>,
@@ -25,8 +28,22 @@ pub(crate) struct Schema {
     pub check_group: fn(&[u8]) -> Result<(), FormatError>,
     /// Reads the document with the attributes of a group.
     pub group: fn(&[u8]) -> Result<GroupMetadata, FormatError>,
+    /// Reads the document of a group that is all that describes its members; `None` where members
+    /// have documents of their own.
+    pub members: Option<ReadMembers>,
     /// Writes the documents of a group.
     pub group_documents: fn(&NewGroup<'_>) -> KeyedDocuments,
+}
+
+/// Members of a group that its document describes.
+#[derive(Debug, Default)]
+pub(crate) struct Members {
+    /// Paths of the arrays, each with the document that it would have in its own place.
+    pub arrays: Vec<(String, Vec<u8>)>,
+    /// Paths of those that cannot be reached, and why.
+    pub unreachable: Vec<(String, String)>,
+    /// Paths of what else lies in the group, and is no array.
+    pub others: Vec<String>,
 }
 
 /// A group that is to be written.

@@ -15,12 +15,12 @@ enum Sign {
     Directories(&'static [&'static str]),
 }
 
-const PRECOMPUTED: &str = "rechunk does not read it: convert it to Zarr or N5 first, e.g. with tensorstore (driver \
-                           neuroglancer_precomputed)";
+const PRECOMPUTED: &str =
+    "of a precomputed dataset rechunk reads the volume, in the directory above";
 const MIGRATE: &str =
     "zarr-python 2 migrates it to version 2 in place: `zarr.storage.migrate_1to2(store)`";
 /// Every format, what shows it, and what to do. The first one that fits is taken.
-const DIRECTORIES: [(Sign, NotOurs); 12] = [
+const DIRECTORIES: [(Sign, NotOurs); 11] = [
     (Sign::File("repo", "ICE🧊CHUNK"), NotOurs::new("an Icechunk repository", ICECHUNK)),
     (
         Sign::File("refs/branch.main/ref.json", "snapshot"),
@@ -37,11 +37,7 @@ const DIRECTORIES: [(Sign, NotOurs); 12] = [
     ),
     (
         Sign::File("info", "neuroglancer_"),
-        NotOurs::new("a dataset of Neuroglancer (precomputed)", PRECOMPUTED),
-    ),
-    (
-        Sign::File("info", "\"scales\""),
-        NotOurs::new("a dataset of Neuroglancer (precomputed)", PRECOMPUTED),
+        NotOurs::new("meshes, skeletons or properties of Neuroglancer (precomputed)", PRECOMPUTED),
     ),
     (
         Sign::File("header.wkw", "WKW"),

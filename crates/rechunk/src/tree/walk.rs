@@ -64,6 +64,9 @@ impl Found {
         wanted: Wanted,
     ) -> Result<Self, Error> {
         let store = store.with_role(Role::Control);
+        if format.describes_members() {
+            return Self::described(location, &store, format).await;
+        }
         let document = match format.zarr_version() {
             Some(version) => consolidated::fetch(&store, version)
                 .await
@@ -142,6 +145,33 @@ impl Found {
         found.unreadable.sort_unstable();
         found.others.sort();
         found.drop_folders(plain, store.local_root().is_none());
+        Ok(found)
+    }
+
+    /// What the document of the group at `location` describes: all that is in it.
+    async fn described(location: &str, store: &Store, format: Format) -> Result<Self, Error> {
+        let failed = |source| Error::source_store(location, source);
+        let documents = Documents::fetch_of(store, format).await.map_err(failed)?;
+        let members = documents.members(format);
+        let members = members.map_err(|source| Error::source_metadata(location, source))?;
+        let members = members.unwrap_or_default();
+        let mut found = Self { unreadable: members.unreachable, ..Self::default() };
+        for (path, document) in members.arrays {
+            if let Err(reason) = check_below(&path) {
+                found.unreadable.push((path, reason.to_owned()));
+                continue;
+            }
+            found.documents.add(&path, &Documents::of_described(format, document));
+            found.arrays.push(path);
+        }
+        found.arrays.sort_unstable();
+        found.arrays.dedup();
+        if !members.others.is_empty() {
+            found.warnings.push(format!(
+                "{location} also has {}, which are no arrays: they are not copied",
+                members.others.join(", ")
+            ));
+        }
         Ok(found)
     }
 

@@ -8,6 +8,7 @@ use crate::formats::Metadata;
 use crate::formats::schema::Schema;
 
 pub(crate) static SCHEMA: Schema = Schema {
+    is_own: None,
     kind: Some(|document| {
         let is_array = parse_dataset(document)?.is_some();
         Ok(if is_array { NodeKind::Array } else { NodeKind::Group })
@@ -20,6 +21,7 @@ pub(crate) static SCHEMA: Schema = Schema {
     },
     check_group: |_| Ok(()),
     group: |document| Ok(GroupMetadata::with_attributes(parse_group(document)?.attributes)),
+    members: None,
     group_documents: |new| {
         // Without attributes any directory is a group; the container says its version.
         let attributes = &new.group.attributes;

@@ -1,0 +1,187 @@
+//! Chunks that are images: JPEG and PNG. The pixels of an image, row by row, are the voxels of a
+//! chunk, whatever its width and height; each has all channels.
+
+use std::io::Cursor;
+
+use png::{BitDepth, ColorType, Transformations};
+use zune_core::bytestream::ZCursor;
+use zune_core::colorspace::ColorSpace;
+use zune_core::options::DecoderOptions;
+use zune_jpeg::JpegDecoder;
+
+/// Bytes that an image takes beside its pixels, and that its codec allocates beside them.
+const HEADER_BYTES: u64 = 64 << 10;
+const CODEC_BYTES: u64 = 1 << 20;
+
+/// Voxels that a decoder of JPEG may pad an image to, for one of a full chunk, and for none.
+const PADDED_FACTOR: u64 = 4;
+const PADDED_MORE: u64 = 1 << 16;
+
+/// Pixels of the largest part that a JPEG is made of, along an axis.
+const JPEG_UNIT: u64 = 16;
+
+/// Voxels of a chunk, or of what the volume has of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pixels {
+    /// Voxels, each a pixel.
+    pub voxels: usize,
+    /// Voxels along x.
+    pub width: usize,
+    /// Voxels of a full chunk.
+    pub chunk_voxels: u64,
+    pub channels: usize,
+    /// Bytes of a channel of a voxel: 1 or 2.
+    pub item_bytes: usize,
+}
+
+/// Most bytes of an image of `decoded` bytes, by other writers too.
+pub(crate) fn encoded_bytes_max(decoded: u64) -> u64 {
+    decoded.saturating_mul(2) + HEADER_BYTES
+}
+
+/// The most that decoding allocates for a chunk of `decoded` bytes: coefficients of 16 bits for all
+/// that is padded, and pixels by channel.
+pub(crate) fn decode_workspace_bytes(decoded: u64, channels: u64) -> u64 {
+    let padded = decoded.saturating_mul(PADDED_FACTOR) + PADDED_MORE * channels;
+    padded.saturating_mul(2).saturating_add(decoded * 2) + CODEC_BYTES
+}
+
+/// The most that encoding a chunk of `decoded` bytes allocates.
+pub(crate) fn encode_workspace_bytes(decoded: u64) -> u64 {
+    encoded_bytes_max(decoded).saturating_add(decoded) + 2 * CODEC_BYTES
+}
+
+/// Decodes a JPEG into the bytes of a chunk.
+pub(crate) fn decode_jpeg(
+    encoded: &[u8],
+    pixels: &Pixels,
+    decoded: &mut [u8],
+) -> Result<(), String> {
+    let color = if pixels.channels == 1 { ColorSpace::Luma } else { ColorSpace::RGB };
+    let options = DecoderOptions::default().jpeg_set_out_colorspace(color);
+    let mut decoder = JpegDecoder::new_with_options(ZCursor::new(encoded), options);
+    decoder.decode_headers().map_err(|error| error.to_string())?;
+    let info = decoder.info().ok_or("it has no header")?;
+    if usize::from(info.components) != pixels.channels {
+        return Err(format!("{} components instead of {}", info.components, pixels.channels));
+    }
+    let (width, height) = (u64::from(info.width), u64::from(info.height));
+    pixels.check(width, height)?;
+    let padded = width.next_multiple_of(JPEG_UNIT) * height.next_multiple_of(JPEG_UNIT);
+    if padded > pixels.chunk_voxels.saturating_mul(PADDED_FACTOR) + PADDED_MORE {
+        return Err(format!("{width} x {height} pixels are too narrow an image"));
+    }
+    if decoder.output_buffer_size() != Some(decoded.len()) {
+        return Err(format!("its pixels are not of {} bytes", pixels.channels));
+    }
+    if pixels.channels == 1 {
+        return decoder.decode_into(decoded).map_err(|error| error.to_string());
+    }
+    let mut by_pixel = vec![0; decoded.len()];
+    decoder.decode_into(&mut by_pixel).map_err(|error| error.to_string())?;
+    pixels.by_channel(&by_pixel, decoded);
+    Ok(())
+}
+
+/// Decodes a PNG into the bytes of a chunk.
+pub(crate) fn decode_png(
+    encoded: &[u8],
+    pixels: &Pixels,
+    decoded: &mut [u8],
+) -> Result<(), String> {
+    let limits = png::Limits { bytes: usize::try_from(CODEC_BYTES).unwrap_or(usize::MAX) };
+    let mut decoder = png::Decoder::new_with_limits(Cursor::new(encoded), limits);
+    decoder.set_transformations(Transformations::IDENTITY);
+    decoder.set_ignore_text_chunk(true);
+    decoder.set_ignore_iccp_chunk(true);
+    let mut reader = decoder.read_info().map_err(|error| error.to_string())?;
+    let info = reader.info();
+    let (color, depth) = pixels.png_type()?;
+    if (info.color_type, info.bit_depth) != (color, depth) {
+        return Err(format!(
+            "{:?} of {:?} bits instead of {color:?} of {depth:?}",
+            info.color_type, info.bit_depth
+        ));
+    }
+    pixels.check(u64::from(info.width), u64::from(info.height))?;
+    if reader.output_buffer_size() != Some(decoded.len()) {
+        return Err("its pixels are not those of a chunk".to_owned());
+    }
+    let mut by_pixel = vec![0; decoded.len()];
+    reader.next_frame(&mut by_pixel).map_err(|error| error.to_string())?;
+    pixels.by_channel(&by_pixel, decoded);
+    Ok(())
+}
+
+/// Encodes the bytes of a chunk as a PNG; the contents of `encoded` are lost.
+pub(crate) fn encode_png(
+    decoded: &[u8],
+    pixels: &Pixels,
+    encoded: &mut Vec<u8>,
+) -> Result<(), String> {
+    let (color, depth) = pixels.png_type()?;
+    let narrow = |extent: usize| u32::try_from(extent).map_err(|error| error.to_string());
+    let (width, height) = (narrow(pixels.width)?, narrow(pixels.voxels / pixels.width)?);
+    encoded.clear();
+    let mut encoder = png::Encoder::new(&mut *encoded, width, height);
+    encoder.set_color(color);
+    encoder.set_depth(depth);
+    let mut by_pixel = vec![0; decoded.len()];
+    pixels.by_pixel(decoded, &mut by_pixel);
+    let mut writer = encoder.write_header().map_err(|error| error.to_string())?;
+    writer.write_image_data(&by_pixel).map_err(|error| error.to_string())?;
+    writer.finish().map_err(|error| error.to_string())
+}
+
+impl Pixels {
+    /// Refuses an image of another number of pixels, before it is decoded.
+    fn check(&self, width: u64, height: u64) -> Result<(), String> {
+        if width.checked_mul(height) == Some(self.voxels as u64) {
+            return Ok(());
+        }
+        Err(format!("{width} x {height} pixels instead of {} voxels", self.voxels))
+    }
+
+    fn png_type(&self) -> Result<(ColorType, BitDepth), String> {
+        let color = match self.channels {
+            1 => ColorType::Grayscale,
+            2 => ColorType::GrayscaleAlpha,
+            3 => ColorType::Rgb,
+            4 => ColorType::Rgba,
+            count => return Err(format!("no image has {count} channels")),
+        };
+        Ok((color, if self.item_bytes == 1 { BitDepth::Eight } else { BitDepth::Sixteen }))
+    }
+
+    /// Where each byte of a pixel's channel is in a chunk: bytes of an item are big-endian in an
+    /// image.
+    fn places(&self) -> impl Iterator<Item = usize> {
+        let Self { voxels, channels, item_bytes, .. } = *self;
+        (0..voxels).flat_map(move |voxel| {
+            (0..channels).flat_map(move |channel| {
+                let start = (channel * voxels + voxel) * item_bytes;
+                (start..start + item_bytes).rev()
+            })
+        })
+    }
+
+    fn by_channel(&self, by_pixel: &[u8], by_channel: &mut [u8]) {
+        if self.channels * self.item_bytes == 1 {
+            by_channel.copy_from_slice(by_pixel);
+            return;
+        }
+        for (byte, place) in by_pixel.iter().zip(self.places()) {
+            by_channel[place] = *byte;
+        }
+    }
+
+    fn by_pixel(&self, by_channel: &[u8], by_pixel: &mut [u8]) {
+        if self.channels * self.item_bytes == 1 {
+            by_pixel.copy_from_slice(by_channel);
+            return;
+        }
+        for (byte, place) in by_pixel.iter_mut().zip(self.places()) {
+            *byte = by_channel[place];
+        }
+    }
+}

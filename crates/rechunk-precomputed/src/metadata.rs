@@ -1,0 +1,247 @@
+//! The metadata of one scale, which is an array.
+
+use rechunk_format::FormatError;
+use rechunk_format::field::Field;
+use rechunk_format::json::write_pretty;
+use rechunk_grid::{ArraySpec, ChunkGrid, DataType, FillValue, element_count};
+use serde_json::{Map, Value, json};
+
+use crate::attributes::{self, ATTRIBUTES};
+use crate::encoding::{ENCODING, Encoding};
+use crate::field::{field, integer, triple};
+use crate::info::{INFO_KEY, NUM_CHANNELS, Volume, with_scales};
+use crate::scale::{CHUNK_SIZES, KEY, RESOLUTION, SHARDING, SIZE, Scale, VOXEL_OFFSET, check_key};
+use crate::voxel_type::{self, DATA_TYPE};
+
+/// Largest chunk, decoded, bytes.
+pub const CHUNK_BYTES_MAX: u64 = 2_147_483_647;
+
+/// Field of a scale whose chunks are files compressed as a whole: the level of gzip. Only we write
+/// it; others find such files by their ending.
+pub(crate) const GZIP_LEVEL: &str = "rechunk_gzip_level";
+
+/// Level of gzip where nothing is said.
+pub const GZIP_LEVEL_DEFAULT: u8 = 6;
+/// Highest level of gzip.
+pub(crate) const GZIP_LEVEL_MAX: u8 = 9;
+
+/// Compression of whole objects, around the encoding of their chunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Packing {
+    /// None.
+    None,
+    /// Gzip, and `.gz` at the end of names, as cloud-volume has it on disks.
+    Gzip {
+        /// 0 to 9.
+        level: u8,
+    },
+    /// Not known: a store may hold gzip under the name of the chunk (`Content-Encoding`), and the
+    /// first bytes tell.
+    Told,
+}
+
+/// Metadata of a scale: its array, and the form of its chunks. Lists are in the order x, y, z.
+///
+/// Made by [`Volume::array`] or [`PrecomputedMetadata::new_target`], which check it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PrecomputedMetadata {
+    /// Extent of each axis, voxels.
+    pub size: [u64; 3],
+    /// Position of the first voxel, where names of chunks begin to count.
+    pub voxel_offset: [i64; 3],
+    /// Shape of a chunk, voxels.
+    pub chunk_size: [u64; 3],
+    /// Number of channels, all of which are in each chunk.
+    pub channels: u64,
+    /// Type of a voxel.
+    pub data_type: DataType,
+    /// Encoding of a chunk.
+    pub encoding: Encoding,
+    /// Size of a voxel, nanometres.
+    pub resolution: [f64; 3],
+    /// Path of the chunks, relative to the document; empty: beside it.
+    pub key: String,
+    /// Compression around chunks.
+    pub packing: Packing,
+    /// The attributes of the array: those that the volume says in its own way, and the user's.
+    pub attributes: Map<String, Value>,
+    /// The document without scales and attributes, where the scales are in it, and the scale.
+    pub(crate) info: Map<String, Value>,
+    pub(crate) scales_at: usize,
+    pub(crate) scale: Map<String, Value>,
+}
+
+impl Volume {
+    /// The metadata of the array that one of its scales is.
+    pub fn array(&self, scale: &Scale) -> Result<PrecomputedMetadata, FormatError> {
+        let map = &scale.map;
+        let at = Field::new(INFO_KEY, &format!("scale {:?}", scale.key));
+        let needed = |name: &str| {
+            let at = at.child(name);
+            map.get(name).map(|value| (at.clone(), value)).ok_or_else(|| at.invalid("is missing"))
+        };
+        if map.get(SHARDING).is_some_and(|value| !value.is_null()) {
+            let hint = "unshard it first, e.g. with tensorstore or igneous (image xfer)";
+            return Err(at.child(SHARDING).unsupported("a sharded scale", hint));
+        }
+        let unsigned = |value: &Value| integer(value).and_then(|n| u64::try_from(n).ok());
+        let extents = "three non-negative integers";
+        let (size_at, size) = needed(SIZE)?;
+        let (resolution_at, resolution) = needed(RESOLUTION)?;
+        let (chunks_at, chunks) = needed(CHUNK_SIZES)?;
+        let (encoding_at, encoding) = needed(ENCODING)?;
+        let first = chunks_at.list(chunks)?.first().ok_or_else(|| chunks_at.invalid("is empty"))?;
+        let voxel_offset = match map.get(VOXEL_OFFSET).filter(|value| !value.is_null()) {
+            None => [0; 3],
+            Some(value) => triple(&at.child(VOXEL_OFFSET), value, integer, "three integers")?,
+        };
+        let mut info = self.info.clone();
+        let user = match info.get(ATTRIBUTES) {
+            Some(Value::Object(user)) => user.clone(),
+            _ => Map::new(),
+        };
+        if !user.is_empty() {
+            info.shift_remove(ATTRIBUTES);
+        }
+        let level = map.get(GZIP_LEVEL).and_then(integer).and_then(|n| u8::try_from(n).ok());
+        let level = level.filter(|level| *level <= GZIP_LEVEL_MAX);
+        let mut metadata = PrecomputedMetadata {
+            size: triple(&size_at, size, unsigned, extents)?,
+            voxel_offset,
+            // Several sizes are several copies of all chunks.
+            chunk_size: triple(&chunks_at, first, unsigned, extents)?,
+            channels: self.channels,
+            data_type: self.data_type,
+            encoding: Encoding::parse(encoding_at.text(encoding)?, map, &at)?,
+            resolution: triple(&resolution_at, resolution, Value::as_f64, "three numbers")?,
+            key: scale.key.clone(),
+            packing: level.map_or(Packing::None, |level| Packing::Gzip { level }),
+            attributes: Map::new(),
+            info,
+            scales_at: self.scales_at.min(self.info.len()),
+            scale: map.clone(),
+        };
+        metadata.check()?;
+        metadata.settle(user);
+        Ok(metadata)
+    }
+}
+
+impl PrecomputedMetadata {
+    /// The array.
+    pub fn spec(&self) -> ArraySpec {
+        let names = if self.channels > 1 { &["c", "z", "y", "x"][..] } else { &["z", "y", "x"] };
+        let of_axes = |[x, y, z]: [u64; 3]| {
+            let channels = (self.channels > 1).then_some(self.channels);
+            channels.into_iter().chain([z, y, x]).collect()
+        };
+        ArraySpec {
+            shape: of_axes(self.size),
+            data_type: self.data_type,
+            chunk_shape: of_axes(self.chunk_size),
+            edges: None,
+            fill_value: Some(FillValue::zero(self.data_type.item_bytes())),
+            dimension_names: Some(names.iter().map(|name| Some((*name).to_owned())).collect()),
+        }
+    }
+
+    /// Returns the array with another shape, of as many axes.
+    #[must_use]
+    pub fn with_shape(&self, shape: &[u64]) -> Self {
+        let mut resized = self.clone();
+        if let [before @ .., z, y, x] = shape {
+            resized.size = [*x, *y, *z];
+            resized.channels = before.first().copied().unwrap_or(self.channels);
+        }
+        resized
+    }
+
+    /// Returns the array with chunks in files that are compressed as a whole, or not.
+    #[must_use]
+    pub fn with_packing(&self, packing: Packing) -> Self {
+        Self { packing, ..self.clone() }
+    }
+
+    /// Names of the directories beside its chunks that the document names: meshes and the like.
+    pub fn other_directories(&self) -> Vec<String> {
+        crate::info::directories(&self.info)
+    }
+
+    /// Bytes of a decoded chunk. Checked metadata has at most [`CHUNK_BYTES_MAX`].
+    pub fn chunk_bytes(&self) -> u64 {
+        let voxels = element_count(&self.chunk_size).unwrap_or(u64::MAX);
+        voxels.saturating_mul(self.channels).saturating_mul(self.data_type.item_bytes())
+    }
+
+    /// The document of a volume that has this scale alone.
+    pub fn document(&self) -> Vec<u8> {
+        let scales = vec![Value::Object(self.scale.clone())];
+        let mut whole = with_scales(&self.info, self.scales_at, scales);
+        let derived = attributes::derived_names();
+        let own = self.attributes.iter().filter(|(name, _)| !derived.contains(&name.as_str()));
+        let own: Map<String, Value> =
+            own.map(|(name, value)| (name.clone(), value.clone())).collect();
+        if !own.is_empty() {
+            whole.insert(ATTRIBUTES.to_owned(), Value::Object(own));
+        }
+        write_pretty(&Value::Object(whole))
+    }
+
+    /// Has the fields of the document say what is known, in one spelling, and the attributes too;
+    /// `user` are those of the user.
+    pub(crate) fn settle(&mut self, user: Map<String, Value>) {
+        let mut put = |name: &str, value: Value| {
+            self.info.insert(name.to_owned(), value);
+        };
+        put(DATA_TYPE, self.data_type.plain_name().into());
+        put(NUM_CHANNELS, self.channels.into());
+        let mut put = |name: &str, value: Value| {
+            self.scale.insert(name.to_owned(), value);
+        };
+        put(KEY, self.key.as_str().into());
+        put(SIZE, json!(self.size));
+        put(RESOLUTION, self.resolution.map(attributes::number).to_vec().into());
+        put(VOXEL_OFFSET, json!(self.voxel_offset));
+        put(CHUNK_SIZES, json!([self.chunk_size]));
+        match self.packing {
+            Packing::Gzip { level } => put(GZIP_LEVEL, level.into()),
+            Packing::None | Packing::Told => {
+                self.scale.shift_remove(GZIP_LEVEL);
+            }
+        }
+        self.encoding.write(&mut self.scale);
+        self.attributes = attributes::of(self, user);
+    }
+
+    /// Checks what the rest of the crate relies on, so that a layout cannot fail.
+    pub(crate) fn check(&self) -> Result<(), FormatError> {
+        check_key(&self.key)?;
+        voxel_type::check(self.data_type)?;
+        for (name, list) in [(SIZE, &self.size), (CHUNK_SIZES, &self.chunk_size)] {
+            if list.contains(&0) {
+                return Err(field(name).invalid(format!("{list:?} has an extent of 0")));
+            }
+        }
+        if self.channels == 0 {
+            return Err(field(NUM_CHANNELS).invalid("there is no channel"));
+        }
+        if !self.resolution.iter().all(|size| size.is_finite() && *size > 0.0) {
+            return Err(field(RESOLUTION).invalid(format!("{:?} are no sizes", self.resolution)));
+        }
+        for (begin, extent) in self.voxel_offset.iter().zip(self.size) {
+            let end = i64::try_from(extent).ok().and_then(|extent| begin.checked_add(extent));
+            if end.is_none() {
+                let reason = format!("{extent} voxels from {begin} on end beyond 63 bits");
+                return Err(field(VOXEL_OFFSET).invalid(reason));
+            }
+        }
+        let spec = self.spec();
+        ChunkGrid::new(&spec.shape, &spec.chunk_shape)
+            .map_err(|error| field(CHUNK_SIZES).invalid(error.to_string()))?;
+        if self.chunk_bytes() > CHUNK_BYTES_MAX {
+            let what = format!("a chunk of {} bytes", self.chunk_bytes());
+            return Err(field(CHUNK_SIZES).unsupported(what, "use smaller chunks: less than 2 GiB"));
+        }
+        self.encoding.check(self.data_type, self.channels)
+    }
+}

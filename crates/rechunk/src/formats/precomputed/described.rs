@@ -1,0 +1,65 @@
+//! Answers of the metadata of a scale.
+
+use std::sync::Arc;
+
+use rechunk_format::{ElementOrder, FormatError, Layout};
+use rechunk_grid::ArraySpec;
+use rechunk_precomputed::{INFO_KEY, PrecomputedLayout, PrecomputedMetadata};
+use rechunk_zarr::{ArrayMetadata, CodecSpec, KeyEncoding, KeyStyle, Verbatim, ZarrVersion};
+
+use crate::formats::Format;
+use crate::formats::described::Described;
+
+impl Described for PrecomputedMetadata {
+    fn spec(&self) -> ArraySpec {
+        Self::spec(self)
+    }
+
+    fn format(&self) -> Format {
+        Format::Precomputed
+    }
+
+    fn layout(&self) -> Result<Arc<dyn Layout>, FormatError> {
+        Ok(Arc::new(PrecomputedLayout::new(self.clone())?))
+    }
+
+    fn object_shape(&self) -> Vec<u64> {
+        Self::spec(self).chunk_shape
+    }
+
+    fn data_type_name(&self) -> String {
+        self.data_type.name()
+    }
+
+    fn fill_value_text(&self) -> String {
+        "0: chunks that are absent".to_owned()
+    }
+
+    fn documents(&self) -> Vec<(String, Vec<u8>)> {
+        vec![(INFO_KEY.to_owned(), self.document())]
+    }
+
+    /// In C order, little-endian, of version 3, without codecs: those of chunks of voxels are none
+    /// that Zarr has.
+    fn as_zarr(&self) -> Result<ArrayMetadata, FormatError> {
+        let spec = Self::spec(self);
+        Ok(ArrayMetadata {
+            order: ElementOrder::c_little(spec.shape.len()),
+            spec,
+            version: ZarrVersion::V3,
+            codecs: Vec::new(),
+            sharding: None,
+            key_encoding: KeyEncoding { style: KeyStyle::Default, separator: '/' },
+            attributes: self.attributes.clone(),
+            verbatim: Verbatim::default(),
+        })
+    }
+
+    fn codecs(&self) -> Option<Vec<CodecSpec>> {
+        None
+    }
+
+    fn shape_field(&self) -> (&'static str, Vec<u64>) {
+        ("size", self.size.to_vec())
+    }
+}

@@ -1,0 +1,10 @@
+//! Neuroglancer's precomputed volumes.
+
+mod described;
+mod documents;
+mod row;
+mod target;
+
+pub(crate) use documents::SCHEMA;
+pub(crate) use row::PRECOMPUTED;
+pub(crate) use target::target;

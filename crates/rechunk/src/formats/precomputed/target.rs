@@ -1,0 +1,188 @@
+//! A target in precomputed.
+
+use rechunk_precomputed::{
+    Choice, Encoding, Packing, PrecomputedMetadata, PrecomputedTarget, derived_names, parse_choice,
+};
+use rechunk_words::{ChunkSpec, LengthUnit, VoxelAxis};
+use serde_json::Value;
+
+use crate::Error;
+use crate::attributes::Way;
+use crate::formats::{Metadata, Wish};
+use crate::open::OpenArray;
+use crate::voxel_grid;
+
+/// Largest distance of an offset from a whole voxel, in voxels, that numbers with a point have.
+const OFFSET_TOLERANCE: f64 = 1e-3;
+
+/// Axes of space: the last three.
+const SPACE: usize = 3;
+
+/// The metadata of a target in precomputed.
+pub(crate) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> {
+    let source = &wish.source.metadata;
+    let (choice, mut warnings) = choice(wish)?;
+    check_place(wish, choice)?;
+    let mut spec = wish.source.spec().clone();
+    (spec.chunk_shape, spec.edges) = (wish.chunk_shape.to_vec(), None);
+    // All channels are in a chunk, whatever the chunks of the source.
+    if let ([channels, _, _, _], [chunk, ..]) = (&spec.shape[..], &mut spec.chunk_shape[..])
+        && wish.request.chunks == ChunkSpec::Keep
+    {
+        *chunk = *channels;
+    }
+    let (resolution, voxel_offset, said) = place(wish.source);
+    warnings.extend(said);
+    let mut attributes = source.attributes().clone();
+    let way = Way { from: source.format(), to: wish.format, axes: wish.axes() };
+    warnings.extend(way.carry(&spec, source.attributes(), &mut attributes));
+    // The volume says them in fields of its own.
+    let own = derived_names().into_iter().filter(|name| *name != "precomputed");
+    for name in own {
+        attributes.shift_remove(name);
+    }
+    if let Metadata::Precomputed(metadata) = source
+        && !metadata.key.is_empty()
+    {
+        note_key(&mut attributes, &metadata.key);
+    }
+    let target = PrecomputedTarget { choice, resolution, voxel_offset };
+    let (metadata, more) = PrecomputedMetadata::new_target(&spec, &attributes, &target)
+        .map_err(|error| wish.refuse(error))?;
+    warnings.extend(more);
+    warnings.extend(others_left(&metadata));
+    Ok((Metadata::Precomputed(Box::new(metadata)), warnings))
+}
+
+/// The encoding that is asked for; else that of the source, where it is a volume.
+fn choice(wish: &Wish<'_>) -> Result<(Choice, Vec<String>), Error> {
+    let source = match &wish.source.metadata {
+        Metadata::Precomputed(metadata) => Some(metadata),
+        Metadata::Zarr(_) | Metadata::N5(..) | Metadata::Raw(_) => None,
+    };
+    let asked = wish.request.codec.as_ref().filter(|codec| !codec.is_keep());
+    if let Some(codec) = asked {
+        let choice = parse_choice(codec.text()).map_err(Error::target_metadata)?;
+        return Ok((choice, Vec::new()));
+    }
+    let raw = Choice { encoding: Encoding::Raw, packing: Packing::None };
+    let Some(source) = source else { return Ok((raw, Vec::new())) };
+    let packing = match source.packing {
+        Packing::Told => Packing::None,
+        known @ (Packing::None | Packing::Gzip { .. }) => known,
+    };
+    let is_kept = is_copied_as_it_is(wish) || source.encoding.is_lossless();
+    if is_kept && fits(source.encoding, wish.source) {
+        return Ok((Choice { encoding: source.encoding, packing }, Vec::new()));
+    }
+    let name = source.encoding.name();
+    let warning = format!("chunks of {name} are only copied as they are: these are written as raw");
+    Ok((raw, vec![warning]))
+}
+
+/// True if every chunk of the target is one of the source, of known encoding.
+fn is_copied_as_it_is(wish: &Wish<'_>) -> bool {
+    let source = wish.source;
+    let is_told = source.array.layout().codec_summary().is_empty()
+        || matches!(&source.metadata, Metadata::Precomputed(array) if array.packing == Packing::Told);
+    wish.chunk_shape == source.spec().chunk_shape
+        && source.region.is_none()
+        && source.cast.is_none()
+        && !is_told
+}
+
+/// True if an encoding of the source holds what is read of it.
+fn fits(encoding: Encoding, source: &OpenArray) -> bool {
+    source.cast.is_none() || encoding == Encoding::Raw
+}
+
+/// Refuses files that are compressed as a whole where no reader would look for them.
+fn check_place(wish: &Wish<'_>, choice: Choice) -> Result<(), Error> {
+    let target = &wish.request.target;
+    let is_remote = target.contains("://") && !target.starts_with("file://");
+    if !is_remote || choice.packing == Packing::None {
+        return Ok(());
+    }
+    Err(Error::Usage {
+        message: format!(
+            "{target}: files that are compressed as a whole are only written to disks"
+        ),
+        hint: Some("leave gzip out: --codec raw, compressed_segmentation or png".into()),
+    })
+}
+
+/// Keeps the key of the scale that is copied.
+fn note_key(attributes: &mut serde_json::Map<String, Value>, key: &str) {
+    let fields =
+        attributes.entry("precomputed").or_insert_with(|| Value::Object(serde_json::Map::new()));
+    let Some(fields) = fields.as_object_mut() else { return };
+    let scale = fields.entry("scale").or_insert_with(|| Value::Object(serde_json::Map::new()));
+    if let Some(scale) = scale.as_object_mut() {
+        scale.insert("key".to_owned(), key.into());
+    }
+}
+
+/// Size of a voxel in nanometres and position of the first one, along x, y and z; sentences on what
+/// is not known.
+fn place(source: &OpenArray) -> ([f64; 3], [i64; 3], Vec<String>) {
+    let (mut resolution, mut offset, mut warnings) = ([1.0; 3], [0; 3], Vec::new());
+    let said = source.voxels.clone().or_else(|| voxel_grid::said(source));
+    let start = |axis: usize| {
+        let region = source.region.as_ref().map(|(_, region)| region.start[axis]);
+        region.and_then(|start| i64::try_from(start).ok()).unwrap_or(0)
+    };
+    let rank = source.spec().shape.len();
+    let Some(axes) = said.filter(|axes| axes.len() == rank && rank >= SPACE) else {
+        if rank >= SPACE {
+            for (place, axis) in offset.iter_mut().zip((0..rank).rev()) {
+                *place = start(axis);
+            }
+        }
+        let warning =
+            "the source does not say the size of its voxels: the resolution is 1 x 1 x 1 nm";
+        return (resolution, offset, vec![warning.to_owned()]);
+    };
+    if axes.iter().rev().take(SPACE).any(|axis| axis.unit.is_none()) {
+        warnings.push(
+            "the source says no unit of its voxels: they are taken for nanometres".to_owned(),
+        );
+    }
+    for (at, (number, axis)) in axes.iter().enumerate().rev().take(SPACE).enumerate() {
+        resolution[at] = in_nanometres(axis, axis.size);
+        let voxels = axis.origin / axis.size;
+        let whole = voxels.round();
+        match format!("{whole:.0}").parse::<i64>() {
+            Ok(whole_voxels) if (voxels - whole).abs() <= OFFSET_TOLERANCE => {
+                offset[at] = whole_voxels.saturating_add(start(number));
+            }
+            _ => {
+                offset[at] = start(number);
+                warnings.push(format!(
+                    "the offset {} is no whole number of voxels of {}: it is left out",
+                    axis.origin, axis.size
+                ));
+            }
+        }
+    }
+    (resolution, offset, warnings)
+}
+
+/// A length along an axis in nanometres, without the last digits of a conversion.
+fn in_nanometres(axis: &VoxelAxis, length: f64) -> f64 {
+    let Some(unit) = axis.unit else { return length };
+    let factor = unit.in_units_of(LengthUnit::Nanometer);
+    let exact = length * factor;
+    let rounded = exact.round();
+    if (exact - rounded).abs() <= rounded.abs() * 1e-12 { rounded } else { exact }
+}
+
+/// Says what else the document of the source names.
+fn others_left(metadata: &PrecomputedMetadata) -> Option<String> {
+    let named = metadata.other_directories();
+    (!named.is_empty()).then(|| {
+        format!(
+            "the volume names {}, which are not copied: copy these directories too",
+            named.join(", ")
+        )
+    })
+}

@@ -1,0 +1,234 @@
+//! Neuroglancer's precomputed volumes, there and back, against tensorstore and by themselves.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::arrays::write_json;
+use crate::harness::{Folder, on_two_threads, rechunk};
+use crate::oracle::{World, available, python};
+
+/// A Zarr array of uint16 or uint64 with these attributes, one chunk; the elements count up.
+fn zarr(at: &Path, shape: &[u64], data_type: &str, attributes: &Value) {
+    let item_bytes: usize = if data_type == "uint16" { 2 } else { 8 };
+    let document = json!({
+        "zarr_format": 3, "node_type": "array", "shape": shape, "data_type": data_type, "fill_value": 0,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": shape}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}], "attributes": attributes,
+    });
+    let chunk = at.join("c").join(vec!["0"; shape.len()].join("/"));
+    fs::create_dir_all(chunk.parent().unwrap()).unwrap();
+    let elements = (0..shape.iter().product::<u64>())
+        .flat_map(|number| (number / 3 + 1).to_le_bytes().into_iter().take(item_bytes));
+    fs::write(chunk, elements.collect::<Vec<u8>>()).unwrap();
+    write_json(&at.join("zarr.json"), &document);
+}
+
+fn read_json(path: impl AsRef<Path>) -> Value {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+/// Every type, encoding, bounding box and offset of tensorstore: to Zarr, from there back, and to
+/// another volume with other chunks.
+#[test]
+fn volumes_of_tensorstore_survive() {
+    if !available() {
+        return;
+    }
+    let folder = Folder::new();
+    fs::create_dir(folder.path().join("made")).unwrap();
+    let made = python(World::Z3, "tests/oracle/precomputed.py", &["make", &folder.at("made")], b"");
+    let made: Vec<Value> = serde_json::from_slice(&made).unwrap();
+    assert_eq!(made.len(), 13 * 4);
+    let copies = on_two_threads(&made, |volume| {
+        let source = volume["path"].as_str().unwrap();
+        let name = source.rsplit('/').next().unwrap();
+        let at = |kind: &str| folder.at(&format!("{kind}-{name}"));
+        let (zarr, back, recut) = (at("zarr"), at("back"), at("recut"));
+        let codec = match volume["encoding"].as_str().unwrap() {
+            "jpeg" => "raw",
+            encoding => encoding,
+        };
+        rechunk(&["copy", source, &zarr, "--quiet"]).ok();
+        rechunk(&["verify", source, &zarr, "--quiet"]).ok();
+        rechunk(&["copy", &zarr, &back, "--format", "precomputed", "--codec", codec, "--quiet"])
+            .ok();
+        let chunks =
+            if volume["shape"].as_array().unwrap().len() == 4 { "3,5,4,7" } else { "5,4,7" };
+        rechunk(&[
+            "copy",
+            source,
+            &recut,
+            "--format",
+            "precomputed",
+            "--chunks",
+            chunks,
+            "--quiet",
+        ])
+        .ok();
+        [back, recut]
+    });
+    let paths: Vec<&String> = copies.iter().flatten().collect();
+    let input = serde_json::to_vec(&paths).unwrap();
+    let found = python(World::Z3, "tests/oracle/precomputed.py", &["read"], &input);
+    let found: Vec<Value> = serde_json::from_slice(&found).unwrap();
+    for (number, (path, found)) in paths.iter().zip(&found).enumerate() {
+        let volume = &made[number / 2];
+        for key in ["sha256", "shape", "offset"] {
+            assert_eq!(found[key], volume[key], "{path} of {volume}: {found}");
+        }
+        assert_eq!(found["resolution"], json!([4.0, 4.5, 40.0]), "{path}");
+    }
+}
+
+#[test]
+fn a_volume_says_what_the_attributes_said() {
+    let folder = Folder::new();
+    let attributes = json!({
+        "resolution": [0.04, 0.008, 0.008], "offset": [0.4, 0.0, -0.08], "units": ["um", "um", "um"],
+        "made_by": "µ"
+    });
+    zarr(&folder.path().join("a.zarr"), &[5, 6, 7], "uint16", &attributes);
+    let (source, target) = (folder.at("a.zarr"), folder.at("volume"));
+    rechunk(&["copy", &source, &target, "--format", "precomputed", "--chunks", "2,4,4"]).ok();
+    let info = read_json(folder.path().join("volume/info"));
+    assert_eq!(
+        info,
+        json!({
+            "@type": "neuroglancer_multiscale_volume", "type": "image", "data_type": "uint16",
+            "num_channels": 1, "attributes": {"made_by": "µ"}, "scales": [{
+                "key": "8_8_40", "size": [7, 6, 5], "resolution": [8, 8, 40], "voxel_offset": [-10, 0, 10],
+                "chunk_sizes": [[4, 4, 2]], "encoding": "raw"
+            }]
+        })
+    );
+    assert!(folder.path().join("volume/8_8_40/-6--3_4-6_14-15").is_file());
+    rechunk(&["verify", &source, &target]).ok();
+    // Back: in nanometres, and nothing else is said.
+    rechunk(&["copy", &target, &folder.at("b.zarr")]).ok();
+    let back = read_json(folder.path().join("b.zarr/zarr.json"));
+    let expected = json!({
+        "made_by": "µ", "resolution": [40, 8, 8], "offset": [400, 0, -80], "units": ["nm", "nm", "nm"],
+        "precomputed": {"type": "image", "scale": {"key": "8_8_40"}}
+    });
+    assert_eq!(back["attributes"], expected);
+    assert_eq!(back["dimension_names"], json!(["z", "y", "x"]));
+    // A part of it begins where it lies; in N5 the lists are turned round.
+    let part = folder.at("part");
+    rechunk(&["copy", &target, &part, "--format", "precomputed", "--select", "z=1:4,x=2:7"]).ok();
+    let scale = &read_json(folder.path().join("part/info"))["scales"][0];
+    assert_eq!((&scale["size"], &scale["voxel_offset"]), (&json!([5, 6, 3]), &json!([-8, 0, 11])));
+    rechunk(&["copy", &target, &folder.at("c.n5")]).ok();
+    let n5 = read_json(folder.path().join("c.n5/attributes.json"));
+    assert_eq!((&n5["resolution"], &n5["offset"]), (&json!([8, 8, 40]), &json!([-80, 0, 400])));
+}
+
+#[test]
+fn files_compressed_as_a_whole_are_found() {
+    let folder = Folder::new();
+    zarr(&folder.path().join("a.zarr"), &[9, 8, 7], "uint64", &json!({}));
+    let source = folder.at("a.zarr");
+    for (codec, has_field) in [("gzip:1", true), ("gzip:1", false), ("cseg:4,4,4+gzip", false)] {
+        let target = folder.at(&format!("{}-{has_field}", codec.replace([':', ',', '+'], "-")));
+        rechunk(&[
+            "copy",
+            &source,
+            &target,
+            "--format",
+            "precomputed",
+            "--codec",
+            codec,
+            "--chunks",
+            "4,4,4",
+        ])
+        .ok();
+        assert!(Path::new(&target).join("1_1_1/0-4_0-4_0-4.gz").is_file());
+        if !has_field {
+            // As another program leaves them.
+            let info = Path::new(&target).join("info");
+            let mut document = read_json(&info);
+            document["scales"][0].as_object_mut().unwrap().remove("rechunk_gzip_level").unwrap();
+            write_json(&info, &document);
+        }
+        rechunk(&["verify", &source, &target]).ok();
+        let again = format!("{target}.zarr");
+        rechunk(&["copy", &target, &again]).ok();
+        rechunk(&["verify", &source, &again]).ok();
+    }
+}
+
+#[test]
+fn scales_are_members_of_their_volume() {
+    let folder = Folder::new();
+    let volume = folder.path().join("volume");
+    let mut scales = Vec::new();
+    for (name, shape) in [("4_4_4", [4, 6, 8]), ("8_8_8", [2, 3, 4])] {
+        let made = folder.path().join(name);
+        zarr(&made.join("a.zarr"), &shape, "uint16", &json!({}));
+        let (source, target) =
+            (folder.at(&format!("{name}/a.zarr")), folder.at(&format!("{name}/v")));
+        rechunk(&["copy", &source, &target, "--format", "precomputed"]).ok();
+        fs::create_dir_all(&volume).unwrap();
+        fs::rename(made.join("v/1_1_1"), volume.join(name)).unwrap();
+        let mut scale = read_json(made.join("v/info"))["scales"][0].take();
+        scale["key"] = json!(name);
+        scales.push(scale);
+    }
+    fs::create_dir(volume.join("mesh")).unwrap();
+    write_json(&volume.join("mesh/info"), &json!({"@type": "neuroglancer_legacy_mesh"}));
+    let info = json!({
+        "data_type": "uint16", "num_channels": 1, "type": "segmentation", "mesh": "mesh", "scales": scales
+    });
+    write_json(&volume.join("info"), &info);
+    // One by one, and all of them.
+    rechunk(&["verify", &folder.at("volume/8_8_8"), &folder.at("8_8_8/a.zarr")]).ok();
+    let group = folder.at("group.zarr");
+    rechunk(&["copy", &folder.at("volume"), &group]).ok().says(&["mesh"]);
+    for name in ["4_4_4", "8_8_8"] {
+        rechunk(&["verify", &format!("{group}/{name}"), &folder.at(&format!("{name}/a.zarr"))])
+            .ok();
+    }
+    let attributes = &read_json(folder.path().join("group.zarr/zarr.json"))["attributes"];
+    assert_eq!(*attributes, json!({"type": "segmentation", "mesh": "mesh"}));
+    // What is no array is named.
+    rechunk(&["info", &folder.at("volume/mesh")]).ends_with(3).says(&["meshes", "precomputed"]);
+    let whole = folder.at("whole");
+    rechunk(&["copy", &group, &whole, "--format", "precomputed"]).ends_with(2).says(&["group"]);
+}
+
+#[test]
+fn arrays_that_no_volume_holds_are_refused() {
+    let folder = Folder::new();
+    zarr(&folder.path().join("a.zarr"), &[6, 7], "uint16", &json!({}));
+    zarr(&folder.path().join("b.zarr"), &[6, 7, 2], "uint16", &json!({}));
+    let copy = |source: &str, more: &[&str]| {
+        let (source, target) = (folder.at(source), folder.at("out"));
+        let base = ["copy", &source, &target, "--format", "precomputed"];
+        rechunk(&[&base[..], more].concat())
+    };
+    copy("a.zarr", &[]).fails().says(&["an array of 2 axes", "zarr3"]);
+    copy("b.zarr", &["--cast", "float64"]).fails().says(&["float64", "float32"]);
+    copy("b.zarr", &["--codec", "jpeg"]).fails().says(&["read only"]);
+    copy("b.zarr", &["--codec", "cseg"]).fails().says(&["uint32 and uint64"]);
+    assert!(!folder.path().join("out").exists());
+}
+
+/// A file that is called so by somebody else is a file, in the group that is copied too.
+#[test]
+fn another_info_is_a_file() {
+    let folder = Folder::new();
+    let group = folder.path().join("g.zarr");
+    zarr(&group.join("a"), &[2, 3, 4], "uint16", &json!({}));
+    write_json(&group.join("zarr.json"), &json!({"zarr_format": 3, "node_type": "group"}));
+    fs::create_dir(group.join("notes")).unwrap();
+    for place in ["info", "notes/info"] {
+        fs::write(group.join(place), "written by hand").unwrap();
+    }
+    rechunk(&["copy", &folder.at("g.zarr"), &folder.at("h.zarr")]).ok();
+    for place in ["info", "notes/info"] {
+        let copied = fs::read(folder.path().join("h.zarr").join(place)).unwrap();
+        assert_eq!(copied, b"written by hand", "{place}");
+    }
+}

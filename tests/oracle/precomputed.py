@@ -1,0 +1,104 @@
+"""Precomputed volumes of tensorstore.
+
+    python precomputed.py make DIRECTORY   writes volumes; stdout: JSON list of {"path", "sha256", "shape", "dtype", "encoding", "offset"}
+    python precomputed.py read             stdin: JSON list of paths; stdout: JSON list, in the same order, of
+                                           {"sha256", "shape", "offset", "resolution"} or {"error"}
+
+`shape` is z, y, x, or c, z, y, x with several channels; `sha256` is over the elements in that order, little-endian.
+"""
+
+import json
+import pathlib
+import sys
+
+import numpy as np
+import tensorstore
+from read import digest
+
+ENCODINGS = {
+    "uint8": ["raw", "jpeg", "png"],
+    "uint16": ["raw", "png"],
+    "uint32": ["raw", "compressed_segmentation"],
+    "uint64": ["raw", "compressed_segmentation"],
+    "int8": ["raw"],
+    "int16": ["raw"],
+    "int32": ["raw"],
+    "float32": ["raw"],
+}
+# Size, chunk, channels, offset along x, y, z: odd, whole, one chunk, channels.
+VOLUMES = [
+    ((21, 13, 9), (8, 5, 4), 1, (-3, 7, 0)),
+    ((16, 10, 8), (8, 5, 4), 1, (0, 0, 0)),
+    ((5, 6, 7), (64, 64, 64), 1, (100, -200, 3)),
+    ((9, 8, 7), (4, 8, 3), 3, (1, 2, 3)),
+]
+RANDOM = np.random.default_rng(20261130)
+
+
+def kvstore(path):
+    return {"driver": "file", "path": f"{path}/"}
+
+
+def elements(store):
+    """The elements of a volume in our order: x, y, z, channel turned round, one channel left out."""
+    found = np.ascontiguousarray(store.read().result().T)
+    return found[0] if found.shape[0] == 1 else found
+
+
+def labels(shape, dtype):
+    """Few values in large areas, all bits of the type."""
+    if dtype == "float32":
+        return RANDOM.standard_normal(shape).astype(dtype)
+    info = np.iinfo(dtype)
+    values = RANDOM.integers(info.min, info.max, size=7, dtype=dtype, endpoint=True)
+    return values[RANDOM.integers(0, 7, size=shape) // 2]
+
+
+def make(directory):
+    made = []
+    for dtype, encodings in ENCODINGS.items():
+        for encoding in encodings:
+            for number, (size, chunk, channels, offset) in enumerate(VOLUMES):
+                path = pathlib.Path(directory) / f"{dtype}-{encoding}-{number}"
+                scale = {
+                    "size": size, "chunk_size": chunk, "voxel_offset": offset, "resolution": [4, 4.5, 40],
+                    "encoding": encoding,
+                }
+                if encoding == "compressed_segmentation":
+                    scale["compressed_segmentation_block_size"] = [8, 4, 3]
+                spec = {
+                    "driver": "neuroglancer_precomputed",
+                    "kvstore": kvstore(path),
+                    "multiscale_metadata": {"data_type": dtype, "num_channels": channels, "type": "image"},
+                    "scale_metadata": scale,
+                }
+                store = tensorstore.open(spec, create=True).result()
+                store.write(labels(store.shape, dtype)).result()
+                found = elements(store)
+                made.append({
+                    "path": str(path), "sha256": digest(found), "shape": found.shape, "dtype": dtype,
+                    "encoding": encoding, "offset": offset,
+                })
+    return made
+
+
+def read(path):
+    try:
+        spec = {"driver": "neuroglancer_precomputed", "kvstore": kvstore(path)}
+        store = tensorstore.open(spec, open=True, read=True).result()
+        found = elements(store)
+        unit = [float(unit.multiplier) for unit in store.dimension_units[:3]]
+        return {
+            "sha256": digest(found), "shape": found.shape, "offset": store.domain.inclusive_min[:3], "resolution": unit,
+        }
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is the answer
+        return {"error": str(error)}
+
+
+if __name__ == "__main__":
+    match sys.argv[1]:
+        case "make":
+            answer = make(sys.argv[2])
+        case "read":
+            answer = [read(path) for path in json.load(sys.stdin)]
+    json.dump(answer, sys.stdout)
