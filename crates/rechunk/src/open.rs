@@ -304,7 +304,7 @@ impl DocumentedArray {
         let names = names_above(location, options, &metadata, store).await?;
         let is_named_by_group = names.is_some_and(|names| metadata.take_names(&names));
         if store.local_root().is_none() {
-            metadata = metadata.as_remote();
+            metadata = metadata.into_remote();
         }
         let layout = metadata.layout().map_err(metadata_error)?;
         if let Some(files) = metadata.files() {

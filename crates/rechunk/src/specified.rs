@@ -11,7 +11,9 @@ use crate::Error;
 use crate::apply::Opened;
 use crate::calendar;
 use crate::carried::carry;
-use crate::formats::Metadata;
+use crate::formats::{Fact, Format, Metadata};
+use crate::voxel_grid::known_voxels;
+
 use crate::open::OpenArray;
 use crate::plan_request::plan_request;
 use crate::pyramid::PyramidJob;

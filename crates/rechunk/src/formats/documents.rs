@@ -43,7 +43,7 @@ const IDENTITY_KEYS_SINCE: [&str; 1] = [INFO_KEY];
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Documents {
     /// In the order of [`METADATA_KEYS`].
-    found: [Option<Bytes>; METADATA_KEYS.len()],
+    found: Box<[Option<Bytes>; METADATA_KEYS.len()]>,
 }
 
 /// Which documents of a place are looked at, where it may have those of several formats.
@@ -179,13 +179,13 @@ impl Documents {
     /// Those that a job has saved, by key.
     pub(crate) fn of_saved(saved: &BTreeMap<String, String>) -> Self {
         let document = |key: &str| saved.get(key).map(|text| Bytes::from(text.clone()));
-        Self { found: METADATA_KEYS.map(document) }
+        Self { found: Box::new(METADATA_KEYS.map(document)) }
     }
 
     /// All of them in one byte string, see [`Documents::from_record`].
     pub(crate) fn to_record(&self) -> Vec<u8> {
         let mut record = Vec::new();
-        for document in &self.found {
+        for document in self.found.iter() {
             let length = document.as_ref().map_or(u64::MAX, |document| document.len() as u64);
             record.extend(length.to_le_bytes());
             record.extend(document.as_deref().unwrap_or_default());
@@ -197,7 +197,7 @@ impl Documents {
     pub(crate) fn from_record(record: &[u8]) -> Option<Self> {
         let mut documents = Self::default();
         let mut rest = record;
-        for document in &mut documents.found {
+        for document in documents.found.iter_mut() {
             let (length, after) = rest.split_first_chunk::<8>()?;
             rest = after;
             let length = u64::from_le_bytes(*length);

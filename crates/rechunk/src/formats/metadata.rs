@@ -257,7 +257,7 @@ impl Metadata {
 
     /// Returns this array as objects of a remote store are: their content may be compressed, and
     /// the name does not tell.
-    pub(crate) fn as_remote(self) -> Self {
+    pub(crate) fn into_remote(self) -> Self {
         match self {
             Self::Precomputed(metadata) if metadata.packing == Packing::None => {
                 Self::Precomputed(Box::new(metadata.with_packing(Packing::Told)))
