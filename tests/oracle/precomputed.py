@@ -1,8 +1,9 @@
 """Precomputed volumes of tensorstore.
 
     python precomputed.py make DIRECTORY   writes volumes; stdout: JSON list of {"path", "sha256", "shape", "dtype", "encoding", "offset"}
-    python precomputed.py read             stdin: JSON list of paths; stdout: JSON list, in the same order, of
-                                           {"sha256", "shape", "offset", "resolution"} or {"error"}
+    python precomputed.py read             stdin: JSON list of [path, path of another volume]; stdout: JSON list, in the same
+                                           order, of {"sha256", "shape", "offset", "resolution", "difference" (the largest of
+                                           any element from that of the other volume)} or {"error"}
 
 `shape` is z, y, x, or c, z, y, x with several channels; `sha256` is over the elements in that order, little-endian.
 """
@@ -54,6 +55,12 @@ def labels(shape, dtype):
     return values[RANDOM.integers(0, 7, size=shape) // 2]
 
 
+def smooth(shape):
+    """Colours that change slowly: decoders of JPEG agree on them but for a step or two."""
+    x, y, z, channel = np.indices(shape)
+    return (3 * x + 2 * y + 4 * z + 50 * channel).astype("uint8")
+
+
 def make(directory):
     made = []
     for dtype, encodings in ENCODINGS.items():
@@ -73,7 +80,7 @@ def make(directory):
                     "scale_metadata": scale,
                 }
                 store = tensorstore.open(spec, create=True).result()
-                store.write(labels(store.shape, dtype)).result()
+                store.write(smooth(store.shape) if encoding == "jpeg" else labels(store.shape, dtype)).result()
                 found = elements(store)
                 made.append({
                     "path": str(path), "sha256": digest(found), "shape": found.shape, "dtype": dtype,
@@ -82,14 +89,20 @@ def make(directory):
     return made
 
 
-def read(path):
+def opened(path):
+    spec = {"driver": "neuroglancer_precomputed", "kvstore": kvstore(path)}
+    return tensorstore.open(spec, open=True, read=True).result()
+
+
+def read(path, other):
     try:
-        spec = {"driver": "neuroglancer_precomputed", "kvstore": kvstore(path)}
-        store = tensorstore.open(spec, open=True, read=True).result()
+        store = opened(path)
         found = elements(store)
+        difference = np.abs(found.astype("float64") - elements(opened(other)).astype("float64"))
         unit = [float(unit.multiplier) for unit in store.dimension_units[:3]]
         return {
             "sha256": digest(found), "shape": found.shape, "offset": store.domain.inclusive_min[:3], "resolution": unit,
+            "difference": float(difference.max()),
         }
     except Exception as error:  # noqa: BLE001 - whatever it is, it is the answer
         return {"error": str(error)}
@@ -100,5 +113,5 @@ if __name__ == "__main__":
         case "make":
             answer = make(sys.argv[2])
         case "read":
-            answer = [read(path) for path in json.load(sys.stdin)]
+            answer = [read(*paths) for paths in json.load(sys.stdin)]
     json.dump(answer, sys.stdout)

@@ -22,6 +22,7 @@ mod missing;
 mod other_files;
 mod outage;
 mod parts;
+mod precomputed;
 mod pyramids;
 mod secrets;
 mod server_copy;
