@@ -121,7 +121,12 @@ pub(crate) async fn group_info(
     let hints = two_documents::others(&store.with_role(Role::Control), format).await;
     let mut hints = hints.map_err(|source| Error::source_store(location, source))?;
     hints.extend(left_out(location, store).await?);
-    let others = other_files(&reads, store, &members).await?;
+    // Meshes beside the scales of a volume may be any number of files.
+    let others = if format.describes_members() {
+        None
+    } else {
+        other_files(&reads, store, &members).await?
+    };
     // Elements are compared where nobody waits for them.
     let read_by = (!store.answers_late()).then_some(stores);
     let shape_of = |path: &str| {
@@ -250,11 +255,32 @@ async fn members(
             return Ok((of_document(&document, reads), true, false));
         }
     }
+    if format.describes_members() {
+        return Ok((described(reads, &store, format).await?, false, false));
+    }
     if !store.can_list() {
         return Ok((Found::default(), false, true)); // there may be any
     }
     let (found, truncated) = walked(reads, &store).await?;
     Ok((found, false, truncated))
+}
+
+/// The members that the document of the group describes.
+async fn described(reads: &Reads<'_>, store: &Store, format: Format) -> Result<Found, Error> {
+    let documents = Documents::fetch_of(store, format).await;
+    let documents = documents.map_err(|source| Error::source_store(reads.location, source))?;
+    let members = documents.members(format);
+    let members = members.map_err(|source| Error::source_metadata(reads.location, source))?;
+    let members = members.unwrap_or_default();
+    let mut found = Found::default();
+    for (path, document) in members.arrays {
+        let documents = Documents::of_described(format, document);
+        found.add(&path, member_kind(&documents, reads), &documents);
+    }
+    for (path, reason) in members.unreachable {
+        found.members.push(Member { path, kind: MemberKind::Unreadable { reason } });
+    }
+    Ok(found)
 }
 
 fn of_document(document: &Consolidated, reads: &Reads<'_>) -> Found {

@@ -43,7 +43,7 @@ fn compressed_objects_are_read_and_counted_as_stored() {
     let stored = put_volume(&s3);
     let volume = s3.server.url("volume");
     s3.run(&["verify", &volume, &s3.server.url("source.zarr")]).go().ok();
-    s3.server.clear_log();
+    s3.server.clear_requests();
     let target = s3.server.url("t.zarr");
     let report = s3.run(&["copy", &volume, &target, "--json"]).go().ok().json();
     assert_done(&report);

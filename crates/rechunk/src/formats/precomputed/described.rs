@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use rechunk_format::{ElementOrder, FormatError, Layout};
 use rechunk_grid::ArraySpec;
-use rechunk_precomputed::{INFO_KEY, PrecomputedLayout, PrecomputedMetadata};
+use rechunk_precomputed::{Encoding, INFO_KEY, Packing, PrecomputedLayout, PrecomputedMetadata};
 use rechunk_zarr::{ArrayMetadata, CodecSpec, KeyEncoding, KeyStyle, Verbatim, ZarrVersion};
 
 use crate::formats::Format;
 use crate::formats::described::Described;
+
+/// Level of zstd in place of an encoding that only volumes have.
+const ZSTD_LEVEL: i32 = 3;
 
 impl Described for PrecomputedMetadata {
     fn spec(&self) -> ArraySpec {
@@ -39,15 +42,14 @@ impl Described for PrecomputedMetadata {
         vec![(INFO_KEY.to_owned(), self.document())]
     }
 
-    /// In C order, little-endian, of version 3, without codecs: those of chunks of voxels are none
-    /// that Zarr has.
+    /// In C order, little-endian, of version 3.
     fn as_zarr(&self) -> Result<ArrayMetadata, FormatError> {
         let spec = Self::spec(self);
         Ok(ArrayMetadata {
             order: ElementOrder::c_little(spec.shape.len()),
             spec,
             version: ZarrVersion::V3,
-            codecs: Vec::new(),
+            codecs: zarr_codecs(self),
             sharding: None,
             key_encoding: KeyEncoding { style: KeyStyle::Default, separator: '/' },
             attributes: self.attributes.clone(),
@@ -56,10 +58,20 @@ impl Described for PrecomputedMetadata {
     }
 
     fn codecs(&self) -> Option<Vec<CodecSpec>> {
-        None
+        Some(zarr_codecs(self))
     }
 
     fn shape_field(&self) -> (&'static str, Vec<u64>) {
         ("size", self.size.to_vec())
+    }
+}
+
+/// The codecs of Zarr that do what is done to chunks of voxels: gzip where that is all; where Zarr
+/// has no such encoding, or objects tell it one by one, another that makes them small.
+fn zarr_codecs(metadata: &PrecomputedMetadata) -> Vec<CodecSpec> {
+    match (metadata.encoding, metadata.packing) {
+        (Encoding::Raw, Packing::None) => Vec::new(),
+        (Encoding::Raw, Packing::Gzip { level }) => vec![CodecSpec::Gzip { level: level.into() }],
+        _ => vec![CodecSpec::Zstd { level: ZSTD_LEVEL, checksum: false }],
     }
 }
