@@ -5,12 +5,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::info::AT_TYPE;
-use crate::metadata::PrecomputedMetadata;
-use crate::scale::{CHUNK_SIZES, KEY, RESOLUTION as SCALE_RESOLUTION, SIZE, VOXEL_OFFSET};
-
-/// Field of an `info` that holds the attributes of the user, which a volume has no place for.
-pub(crate) const ATTRIBUTES: &str = "attributes";
+use crate::names::{
+    AT_TYPE, ATTRIBUTES, BLOCK_SIZE, CHUNK_SIZES, DATA_TYPE, ENCODING, GZIP_LEVEL, JPEG_QUALITY,
+    KEY, NUM_CHANNELS, PNG_LEVEL, RESOLUTION as SCALE_RESOLUTION, SIZE, VOXEL_OFFSET,
+};
 
 /// Attributes that a volume says itself.
 const RESOLUTION: &str = "resolution";
@@ -38,60 +36,76 @@ pub(crate) fn number(value: f64) -> Value {
     integer.map_or_else(|| json!(value), Value::from)
 }
 
-/// The attributes of an array; `user` are those that its document has as such.
-pub(crate) fn of(metadata: &PrecomputedMetadata, user: Map<String, Value>) -> Map<String, Value> {
-    let has_channels = metadata.channels > 1;
-    let by_axis = |channel: Value, xyz: [Value; 3]| {
-        let mut list: Vec<Value> = has_channels.then_some(channel).into_iter().collect();
-        list.extend(xyz.into_iter().rev());
-        Value::Array(list)
-    };
-    let mut attributes = user;
-    for name in derived_names() {
-        attributes.shift_remove(name);
-    }
-    let mut put = |name: &str, value| attributes.insert(name.to_owned(), value);
-    put(RESOLUTION, by_axis(1.into(), metadata.resolution.map(number)));
-    if metadata.voxel_offset != [0; 3] {
-        let offset =
-            |axis: usize| number(wide(metadata.voxel_offset[axis]) * metadata.resolution[axis]);
-        put(OFFSET, by_axis(0.into(), [offset(0), offset(1), offset(2)]));
-    }
-    put(UNITS, by_axis("".into(), [NANOMETRE, NANOMETRE, NANOMETRE].map(Value::from)));
-    let others = others(metadata);
-    if !others.is_empty() {
-        put(PRECOMPUTED, Value::Object(others));
-    }
-    attributes
+/// Fields of a volume that attributes follow from.
+#[derive(Debug)]
+pub(crate) struct Said<'a> {
+    pub channels: u64,
+    /// Along x, y and z.
+    pub resolution: [f64; 3],
+    pub voxel_offset: [i64; 3],
+    /// Fields of the document, and of the scale.
+    pub info: &'a Map<String, Value>,
+    pub scale: &'a Map<String, Value>,
 }
 
-/// Fields of the document that say nothing of the array.
-fn others(metadata: &PrecomputedMetadata) -> Map<String, Value> {
-    let of_array = [AT_TYPE, crate::voxel_type::DATA_TYPE, crate::info::NUM_CHANNELS, ATTRIBUTES];
-    let of_scale = [
-        SIZE,
-        SCALE_RESOLUTION,
-        VOXEL_OFFSET,
-        CHUNK_SIZES,
-        crate::encoding::ENCODING,
-        crate::encoding::BLOCK_SIZE,
-        crate::encoding::JPEG_QUALITY,
-        crate::encoding::PNG_LEVEL,
-        crate::metadata::GZIP_LEVEL,
-    ];
-    let without = |map: &Map<String, Value>, names: &[&str]| -> Map<String, Value> {
-        let kept = map.iter().filter(|(name, _)| !names.contains(&name.as_str()));
-        kept.map(|(name, value)| (name.clone(), value.clone())).collect()
-    };
-    let mut others = without(&metadata.info, &of_array);
-    let mut scale = without(&metadata.scale, &of_scale);
-    if metadata.key.is_empty() {
-        scale.shift_remove(KEY);
+impl Said<'_> {
+    /// The attributes of the array; `user` are those that its document has as such.
+    pub(crate) fn attributes(&self, user: Map<String, Value>) -> Map<String, Value> {
+        let mut attributes = user;
+        for name in derived_names() {
+            attributes.shift_remove(name);
+        }
+        let mut put = |name: &str, value| attributes.insert(name.to_owned(), value);
+        put(RESOLUTION, self.by_axis(1.into(), self.resolution.map(number)));
+        if self.voxel_offset != [0; 3] {
+            let offset =
+                |axis: usize| number(wide(self.voxel_offset[axis]) * self.resolution[axis]);
+            put(OFFSET, self.by_axis(0.into(), [offset(0), offset(1), offset(2)]));
+        }
+        put(UNITS, self.by_axis("".into(), [NANOMETRE, NANOMETRE, NANOMETRE].map(Value::from)));
+        let others = self.others();
+        if !others.is_empty() {
+            put(PRECOMPUTED, Value::Object(others));
+        }
+        attributes
     }
-    if !scale.is_empty() {
-        others.insert(SCALE.to_owned(), Value::Object(scale));
+
+    /// A list in the order of the array's axes.
+    fn by_axis(&self, channel: Value, xyz: [Value; 3]) -> Value {
+        let mut list: Vec<Value> = (self.channels > 1).then_some(channel).into_iter().collect();
+        list.extend(xyz.into_iter().rev());
+        Value::Array(list)
     }
-    others
+
+    /// Fields of the document that say nothing of the array.
+    fn others(&self) -> Map<String, Value> {
+        let of_array = [AT_TYPE, DATA_TYPE, NUM_CHANNELS, ATTRIBUTES];
+        let of_scale = [
+            SIZE,
+            SCALE_RESOLUTION,
+            VOXEL_OFFSET,
+            CHUNK_SIZES,
+            ENCODING,
+            BLOCK_SIZE,
+            JPEG_QUALITY,
+            PNG_LEVEL,
+            GZIP_LEVEL,
+        ];
+        let without = |map: &Map<String, Value>, names: &[&str]| -> Map<String, Value> {
+            let kept = map.iter().filter(|(name, _)| !names.contains(&name.as_str()));
+            kept.map(|(name, value)| (name.clone(), value.clone())).collect()
+        };
+        let mut others = without(self.info, &of_array);
+        let mut scale = without(self.scale, &of_scale);
+        // A scale that is named by its own place has none.
+        if scale.get(KEY) == Some(&Value::from("")) {
+            scale.shift_remove(KEY);
+        }
+        if !scale.is_empty() {
+            others.insert(SCALE.to_owned(), Value::Object(scale));
+        }
+        others
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "nanometres are numbers with a point anyway")]

@@ -8,12 +8,7 @@ use rechunk_grid::DataType;
 use serde_json::{Map, Value, json};
 
 use crate::field::{integer, triple};
-
-/// Fields of a scale.
-pub(crate) const ENCODING: &str = "encoding";
-pub(crate) const BLOCK_SIZE: &str = "compressed_segmentation_block_size";
-pub(crate) const JPEG_QUALITY: &str = "jpeg_quality";
-pub(crate) const PNG_LEVEL: &str = "png_level";
+use crate::names::{BLOCK_SIZE, ENCODING, JPEG_QUALITY, PNG_LEVEL};
 
 /// Largest extent of a block of a compressed segmentation, and most voxels of one.
 const BLOCK_EXTENT_MAX: u32 = 1 << 12;

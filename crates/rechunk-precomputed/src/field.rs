@@ -4,7 +4,7 @@ use rechunk_format::FormatError;
 use rechunk_format::field::Field;
 use serde_json::Value;
 
-use crate::info::INFO_KEY;
+use crate::names::INFO_KEY;
 
 /// The field `name` of the document.
 pub(crate) fn field(name: &str) -> Field {

@@ -7,16 +7,9 @@ use rechunk_grid::DataType;
 use serde_json::{Map, Value};
 
 use crate::field::{field, integer};
+use crate::names::{AT_TYPE, DATA_TYPE, INFO_KEY, KEY, NUM_CHANNELS, SCALES};
 use crate::scale::Scale;
-use crate::voxel_type::{self, DATA_TYPE};
-
-/// Key of the document of a volume, relative to it.
-pub const INFO_KEY: &str = "info";
-
-/// Fields of the document.
-pub(crate) const AT_TYPE: &str = "@type";
-pub(crate) const NUM_CHANNELS: &str = "num_channels";
-pub(crate) const SCALES: &str = "scales";
+use crate::voxel_type;
 
 /// The `@type` of a volume; meshes, skeletons and annotations have others.
 pub(crate) const VOLUME_TYPE: &str = "neuroglancer_multiscale_volume";
@@ -107,7 +100,7 @@ impl Volume {
     /// that is named by the place of its chunks.
     pub fn document_of(&self, scale: &Scale) -> Vec<u8> {
         let mut own = scale.map.clone();
-        own.insert(crate::scale::KEY.to_owned(), "".into());
+        own.insert(KEY.to_owned(), "".into());
         write_pretty(&Value::Object(with_scales(
             &self.info,
             self.scales_at,

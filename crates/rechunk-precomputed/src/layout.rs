@@ -12,7 +12,7 @@ use crate::field::field;
 use crate::gzip_objects;
 use crate::images::{self, Pixels};
 use crate::metadata::{Packing, PrecomputedMetadata};
-use crate::scale::{CHUNK_SIZES, SIZE};
+use crate::names::{CHUNK_SIZES, SIZE};
 
 /// A scale's layout: where its chunks are and what their bytes mean.
 #[derive(Debug, Clone)]

@@ -6,19 +6,19 @@ use rechunk_format::json::write_pretty;
 use rechunk_grid::{ArraySpec, ChunkGrid, DataType, FillValue, element_count};
 use serde_json::{Map, Value, json};
 
-use crate::attributes::{self, ATTRIBUTES};
-use crate::encoding::{ENCODING, Encoding};
+use crate::attributes::{self, Said};
+use crate::encoding::Encoding;
 use crate::field::{field, integer, triple};
-use crate::info::{INFO_KEY, NUM_CHANNELS, Volume, with_scales};
-use crate::scale::{CHUNK_SIZES, KEY, RESOLUTION, SHARDING, SIZE, Scale, VOXEL_OFFSET, check_key};
-use crate::voxel_type::{self, DATA_TYPE};
+use crate::info::{Volume, with_scales};
+use crate::names::{
+    ATTRIBUTES, CHUNK_SIZES, DATA_TYPE, ENCODING, GZIP_LEVEL, INFO_KEY, KEY, NUM_CHANNELS,
+    RESOLUTION, SHARDING, SIZE, VOXEL_OFFSET,
+};
+use crate::scale::{Scale, check_key};
+use crate::voxel_type;
 
 /// Largest chunk, decoded, bytes.
 pub const CHUNK_BYTES_MAX: u64 = 2_147_483_647;
-
-/// Field of a scale whose chunks are files compressed as a whole: the level of gzip. Only we write
-/// it; others find such files by their ending.
-pub(crate) const GZIP_LEVEL: &str = "rechunk_gzip_level";
 
 /// Level of gzip where nothing is said.
 pub const GZIP_LEVEL_DEFAULT: u8 = 6;
@@ -210,7 +210,14 @@ impl PrecomputedMetadata {
             }
         }
         self.encoding.write(&mut self.scale);
-        self.attributes = attributes::of(self, user);
+        let said = Said {
+            channels: self.channels,
+            resolution: self.resolution,
+            voxel_offset: self.voxel_offset,
+            info: &self.info,
+            scale: &self.scale,
+        };
+        self.attributes = said.attributes(user);
     }
 
     /// Checks what the rest of the crate relies on, so that a layout cannot fail.

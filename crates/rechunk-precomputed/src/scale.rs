@@ -4,13 +4,7 @@ use rechunk_format::FormatError;
 use rechunk_format::field::Field;
 use serde_json::{Map, Value};
 
-/// Fields of a scale.
-pub(crate) const KEY: &str = "key";
-pub(crate) const SIZE: &str = "size";
-pub(crate) const RESOLUTION: &str = "resolution";
-pub(crate) const VOXEL_OFFSET: &str = "voxel_offset";
-pub(crate) const CHUNK_SIZES: &str = "chunk_sizes";
-pub(crate) const SHARDING: &str = "sharding";
+use crate::names::KEY;
 
 /// A scale as the document has it, and its key.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,10 +8,10 @@ use crate::attributes::{PRECOMPUTED, SCALE, number};
 use crate::choice::Choice;
 use crate::encoding::Encoding;
 use crate::field::field;
-use crate::info::{AT_TYPE, NUM_CHANNELS, SCALES, VOLUME_TYPE};
+use crate::info::VOLUME_TYPE;
 use crate::metadata::PrecomputedMetadata;
-use crate::scale::{KEY, SHARDING, SIZE};
-use crate::voxel_type::{self, DATA_TYPE};
+use crate::names::{AT_TYPE, DATA_TYPE, KEY, NUM_CHANNELS, SCALES, SHARDING, SIZE};
+use crate::voxel_type;
 
 /// Field of an `info` that says whether voxels are intensities or labels.
 const TYPE: &str = "type";

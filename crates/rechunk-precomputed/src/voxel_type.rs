@@ -2,6 +2,7 @@ use rechunk_format::FormatError;
 use rechunk_grid::DataType;
 
 use crate::field::field;
+use crate::names::DATA_TYPE;
 
 /// The types that a volume can have.
 const TYPES: [DataType; 8] = [
@@ -14,9 +15,6 @@ const TYPES: [DataType; 8] = [
     DataType::Int32,
     DataType::Float32,
 ];
-
-/// Field with the type of a voxel.
-pub(crate) const DATA_TYPE: &str = "data_type";
 
 /// Reads the name of a type, in whatever case.
 pub(crate) fn parse(name: &str) -> Result<DataType, FormatError> {
