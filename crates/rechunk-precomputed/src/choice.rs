@@ -15,12 +15,12 @@ pub struct Choice {
     pub packing: Packing,
 }
 
-/// Reads the value of `--codec`. That is `raw` (or `none`), `compressed_segmentation` with the size
-/// of a block along x, y and z (`compressed_segmentation:8,8,8`), or `png`; each may be followed by
-/// `+gzip:6` for files that are compressed as a whole, and `gzip:6` alone is `raw+gzip:6`.
+/// Reads the codec that a user asks for. That is `raw` (or `none`), `compressed_segmentation` with
+/// the size of a block along x, y and z (`compressed_segmentation:8,8,8`), or `png`; each may be
+/// followed by `+gzip:6` for files that are compressed as a whole, and `gzip:6` alone is `raw+gzip:6`.
 pub fn parse_choice(text: &str) -> Result<Choice, FormatError> {
     let text = text.trim();
-    let field = Field::new("--codec", text);
+    let field = Field::new("codec", text);
     let (inner, outer) = match text.split_once('+') {
         Some((inner, outer)) => (inner, Some(outer)),
         None if name_of(text) == "gzip" => ("raw", Some(text)),

@@ -83,8 +83,8 @@ impl Labels {
     }
 }
 
-/// Most bytes that a chunk of `size` voxels along x, y and z can take, by other writers too: each
-/// block with a table of its own and indices of 32 bits.
+/// Most bytes of a chunk of `size` voxels along x, y and z. Other writers may give each block a
+/// table of its own and indices of 32 bits.
 pub(crate) fn encoded_bytes_max(size: [u64; 3], channels: u64, block: BlockSize, item: u64) -> u64 {
     let block = block.xyz();
     let blocks = size

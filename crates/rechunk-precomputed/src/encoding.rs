@@ -117,7 +117,7 @@ impl Encoding {
             return Ok(());
         }
         let what = format!("{} of {channels} channels as {}", data_type.name(), self.name());
-        let hint = format!("it holds {wanted}: use --codec raw");
+        let hint = format!("it holds {wanted}: take raw");
         Err(crate::field::field(ENCODING).unsupported(what, &hint))
     }
 

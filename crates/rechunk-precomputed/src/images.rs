@@ -153,8 +153,7 @@ impl Pixels {
         Ok((color, if self.item_bytes == 1 { BitDepth::Eight } else { BitDepth::Sixteen }))
     }
 
-    /// Where each byte of a pixel's channel is in a chunk: bytes of an item are big-endian in an
-    /// image.
+    /// Positions in a chunk of the bytes of an image, in which items are big-endian.
     fn places(&self) -> impl Iterator<Item = usize> {
         let Self { voxels, channels, item_bytes, .. } = *self;
         (0..voxels).flat_map(move |voxel| {

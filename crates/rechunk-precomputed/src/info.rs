@@ -26,7 +26,7 @@ pub struct Volume {
     pub(crate) channels: u64,
     /// The document without its scales, in its order.
     pub(crate) info: Map<String, Value>,
-    /// Where the scales are in it.
+    /// Position of the scales in it.
     pub(crate) scales_at: usize,
     /// In the order of the document, finest first.
     pub scales: Vec<Scale>,
@@ -96,8 +96,7 @@ impl Volume {
         directories(&self.info)
     }
 
-    /// The document of a volume that has this scale alone, in its own directory: that of an array
-    /// that is named by the place of its chunks.
+    /// The document of a volume that has this scale alone, in the directory of its chunks.
     pub fn document_of(&self, scale: &Scale) -> Vec<u8> {
         let mut own = scale.map.clone();
         own.insert(KEY.to_owned(), "".into());

@@ -9,8 +9,8 @@
 //! `c, z, y, x` where there are several channels, in C order. No element moves either way.
 //!
 //! What is read here was written by others: documents and chunks are bounded before they are
-//! believed, and no header's claim becomes an allocation. Formats: the specification of Neuroglancer,
-//! <https://github.com/google/neuroglancer>, and what tensorstore and cloud-volume do.
+//! believed, and no header's claim becomes an allocation. Formats: the specification of
+//! Neuroglancer, <https://github.com/google/neuroglancer>, and what tensorstore and cloud-volume do.
 
 mod attributes;
 mod choice;

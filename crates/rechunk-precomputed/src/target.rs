@@ -97,8 +97,7 @@ fn axes(shape: &[u64]) -> Result<(u64, [u64; 3]), FormatError> {
         [channels, z, y, x] => Ok((channels, [z, y, x])),
         _ => {
             let what = format!("an array of {} axes", shape.len());
-            let hint =
-                "precomputed volumes have z, y, x, or channels before them: use --format zarr3";
+            let hint = "precomputed volumes have z, y, x, or channels before them: take zarr3";
             Err(field(SIZE).unsupported(what, hint))
         }
     }

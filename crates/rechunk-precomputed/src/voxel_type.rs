@@ -27,6 +27,6 @@ pub(crate) fn check(data_type: DataType) -> Result<DataType, FormatError> {
     if TYPES.contains(&data_type) {
         return Ok(data_type);
     }
-    let hint = "volumes have unsigned integers of 8 to 64 bits, signed ones of 8 to 32, and float32: cast the elements, or use --format zarr3";
+    let hint = "volumes have unsigned integers of 8 to 64 bits, signed ones of 8 to 32, and float32: cast the elements, or take another format";
     Err(field(DATA_TYPE).unsupported(format!("data type {:?}", data_type.name()), hint))
 }

@@ -73,7 +73,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(*word))
 }
 
-/// What begins at word `at`, which may be the end.
+/// The bytes from word `at` on, which may be none.
 fn words_from(bytes: &[u8], at: u32) -> Option<&[u8]> {
     bytes.get(usize::try_from(at).ok()?.checked_mul(WORD_BYTES)?..)
 }

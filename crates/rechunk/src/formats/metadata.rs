@@ -266,8 +266,8 @@ impl Metadata {
         }
     }
 
-    /// Returns this array with chunks in files that are compressed as a whole, where its format has
-    /// these beside others and the metadata does not tell.
+    /// Returns this array with chunks in files that are compressed as a whole. `None` where its
+    /// format has none, or the metadata tells.
     pub(crate) fn in_packed_files(&self) -> Option<Self> {
         let Self::Precomputed(metadata) = self else { return None };
         let packed = Packing::Gzip { level: rechunk_precomputed::GZIP_LEVEL_DEFAULT };

@@ -148,7 +148,7 @@ impl Found {
         Ok(found)
     }
 
-    /// What the document of the group at `location` describes: all that is in it.
+    /// Takes the members of the group at `location` from its document, which describes all of them.
     async fn described(location: &str, store: &Store, format: Format) -> Result<Self, Error> {
         let failed = |source| Error::source_store(location, source);
         let documents = Documents::fetch_of(store, format).await.map_err(failed)?;

@@ -66,8 +66,8 @@ impl Described for PrecomputedMetadata {
     }
 }
 
-/// The codecs of Zarr that do what is done to chunks of voxels: gzip where that is all; where Zarr
-/// has no such encoding, or objects tell it one by one, another that makes them small.
+/// The codecs of Zarr in place of an encoding. Gzip stays gzip; what Zarr has not, and what each
+/// object tells by itself, becomes zstd.
 fn zarr_codecs(metadata: &PrecomputedMetadata) -> Vec<CodecSpec> {
     match (metadata.encoding, metadata.packing) {
         (Encoding::Raw, Packing::None) => Vec::new(),

@@ -107,7 +107,7 @@ fn check_place(wish: &Wish<'_>, choice: Choice) -> Result<(), Error> {
         message: format!(
             "{target}: files that are compressed as a whole are only written to disks"
         ),
-        hint: Some("leave gzip out: --codec raw, compressed_segmentation or png".into()),
+        hint: Some("leave gzip out: raw, compressed_segmentation or png".into()),
     })
 }
 
