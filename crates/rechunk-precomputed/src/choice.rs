@@ -17,7 +17,8 @@ pub struct Choice {
 
 /// Reads the codec that a user asks for. That is `raw` (or `none`), `compressed_segmentation` with
 /// the size of a block along x, y and z (`compressed_segmentation:8,8,8`), or `png`; each may be
-/// followed by `+gzip:6` for files that are compressed as a whole, and `gzip:6` alone is `raw+gzip:6`.
+/// followed by `+gzip:6` for files that are compressed as a whole. `gzip:6` alone is
+/// `raw+gzip:6`.
 pub fn parse_choice(text: &str) -> Result<Choice, FormatError> {
     let text = text.trim();
     let field = Field::new("codec", text);

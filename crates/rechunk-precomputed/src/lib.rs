@@ -10,7 +10,7 @@
 //!
 //! What is read here was written by others: documents and chunks are bounded before they are
 //! believed, and no header's claim becomes an allocation. Formats: the specification of
-//! Neuroglancer, <https://github.com/google/neuroglancer>, and what tensorstore and cloud-volume do.
+//! Neuroglancer, <https://github.com/google/neuroglancer>; what tensorstore and cloud-volume do.
 
 mod attributes;
 mod choice;
