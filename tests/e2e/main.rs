@@ -104,6 +104,7 @@ mod parts;
 mod parts_status;
 #[cfg(test)]
 mod precomputed;
+#[cfg(test)]
 mod profiles;
 #[cfg(test)]
 mod public_arrays;
