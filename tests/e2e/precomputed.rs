@@ -194,7 +194,8 @@ fn scales_are_members_of_their_volume() {
         "data_type": "uint16", "num_channels": 1, "type": "segmentation", "mesh": "mesh", "scales": scales
     });
     write_json(&volume.join("info"), &info);
-    rechunk(&["info", &folder.at("volume")]).ok().says(&["2 arrays", "4_4_4", "8_8_8"]);
+    let info = rechunk(&["info", &folder.at("volume")]).ok().stdout;
+    assert!(["2 arrays", "4_4_4", "8_8_8"].iter().all(|text| info.contains(text)), "{info}");
     // One by one, and all of them.
     rechunk(&["verify", &folder.at("volume/8_8_8"), &folder.at("8_8_8/a.zarr")]).ok();
     let group = folder.at("group.zarr");
