@@ -100,7 +100,11 @@ impl Volume {
             Some(Value::Object(user)) => user.clone(),
             _ => Map::new(),
         };
+        let mut scales_at = self.scales_at;
         if !user.is_empty() {
+            // Attributes are written last.
+            let before = info.keys().take(scales_at).any(|name| name == ATTRIBUTES);
+            scales_at -= usize::from(before);
             info.shift_remove(ATTRIBUTES);
         }
         let level = map.get(GZIP_LEVEL).and_then(integer).and_then(|n| u8::try_from(n).ok());
@@ -118,7 +122,7 @@ impl Volume {
             packing: level.map_or(Packing::None, |level| Packing::Gzip { level }),
             attributes: Map::new(),
             info,
-            scales_at: self.scales_at.min(self.info.len()),
+            scales_at,
             scale: map.clone(),
         };
         metadata.check()?;
