@@ -88,7 +88,7 @@ fn files_of_other_formats_are_named() {
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn directories_of_other_formats_are_named() {
     type Fill = fn(&Folder, &str);
-    let table: [(&str, Fill, &str, &str); 14] = [
+    let table: [(&str, Fill, &str, &str); 13] = [
         (
             "icechunk of version 2",
             |folder, place| {
@@ -117,24 +117,15 @@ fn directories_of_other_formats_are_named() {
             "icechunk",
         ),
         (
-            "precomputed",
+            "mesh",
             |folder, place| {
                 let info = serde_json::json!({
-                    "@type": "neuroglancer_multiscale_volume", "data_type": "uint8", "scales": []
+                    "@type": "neuroglancer_multilod_draco"
                 });
                 write_json(Path::new(&folder.at(&format!("{place}/info"))), &info);
             },
-            "Neuroglancer (precomputed)",
-            "tensorstore",
-        ),
-        (
-            "old precomputed",
-            |folder, place| {
-                let info = serde_json::json!({"data_type": "uint8", "scales": [], "type": "image"});
-                write_json(Path::new(&folder.at(&format!("{place}/info"))), &info);
-            },
-            "Neuroglancer (precomputed)",
-            "neuroglancer_precomputed",
+            "meshes, skeletons or properties of Neuroglancer",
+            "in the directory above",
         ),
         (
             "annotations",
