@@ -101,7 +101,9 @@ async fn ranges_that_end_in_between_make_one_copy() {
         for strategy in [Strategy::Pull, Strategy::PushPull] {
             let disk = disk(seed);
             let findings = watch(&disk);
-            let (begun, report) = copy_by_ranges(&disk, &mut Dice::new(seed), strategy).await;
+            let mut dice = Dice::new(seed);
+            let copied = copy_by_ranges(&disk, &mut dice, strategy);
+            let (begun, report) = Box::pin(copied).await;
             times += begun;
             check_complete(&disk).unwrap();
             assert_eq!(*findings.lock().unwrap(), Vec::<String>::new());
