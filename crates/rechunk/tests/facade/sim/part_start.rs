@@ -26,8 +26,8 @@ async fn a_saved_plan_is_taken_over_with_the_documents_of_the_source_alone() {
     let saved = job.saved();
     let taken = Job::from_saved(saved.clone(), None, &stores(&part)).await.unwrap();
     assert_eq!(taken.planned.plan, job.planned.plan);
-    // Six documents, one of which is there; and the five chunks, to plan.
-    assert_eq!((planner.calls(), part.calls()), (11, 6));
+    // Seven documents, one of which is there; and the five chunks, to plan.
+    assert_eq!((planner.calls(), part.calls()), (12, 7));
 }
 
 #[tokio::test(start_paused = true)]
