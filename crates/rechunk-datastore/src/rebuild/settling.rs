@@ -6,8 +6,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rechunk_store::Store;
-use tokio::sync::Mutex;
 
 use crate::DatastoreError;
 
@@ -20,6 +20,8 @@ const SETTLE_TIME: Duration = Duration::from_millis(500);
 #[derive(Debug, Default)]
 pub(crate) struct Settling {
     keys: Mutex<Vec<String>>,
+    /// Held by whoever waits for the disk.
+    disk: tokio::sync::Mutex<()>,
 }
 
 impl Settling {
@@ -30,7 +32,7 @@ impl Settling {
         key: String,
     ) -> Result<(), DatastoreError> {
         let waiting = {
-            let mut keys = self.keys.lock().await;
+            let mut keys = self.keys.lock();
             keys.push(key);
             keys.len()
         };
@@ -51,10 +53,9 @@ impl Settling {
 
     /// Waits until all levels that have followed are durable, and removes their notes.
     pub(crate) async fn settle(&self, root: &Store) -> Result<(), DatastoreError> {
-        let mut keys = self.keys.lock().await;
-        let taken = std::mem::take(&mut *keys);
-        // Not held while the disk works: uploads go on.
-        drop(keys);
+        // Those that another is at are settled when this returns, too. Uploads go on meanwhile.
+        let _disk = self.disk.lock().await;
+        let taken = std::mem::take(&mut *self.keys.lock());
         if taken.is_empty() {
             return Ok(());
         }
