@@ -3,7 +3,7 @@
 use axum::body::Body;
 use hyper::StatusCode;
 use hyper::header::{CONTENT_LENGTH, HeaderValue};
-use rechunk_datastore::{OpenLevel, VersionWanted};
+use rechunk_datastore::{Known, OpenLevel, VersionWanted};
 
 use super::open;
 use crate::datastore::block_io::BYTES;
@@ -39,9 +39,9 @@ fn element(level: &OpenLevel) -> Result<Element, Failure> {
 
 /// A cell by `cell/index/t/setup/level/dx/dy/dz/mx/my/mz`: its size and its first element. The
 /// index says no more than these. The answer is empty where nothing is stored.
-pub(super) async fn cell(face: &Face, id: &str, version: VersionWanted, name: &str) -> Answer {
+pub(super) async fn cell(face: &Face, known: &Known, version: VersionWanted, name: &str) -> Answer {
     let [_index, time, setup, number, dx, dy, dz, mx, my, mz] = ten(name)?;
-    let level = open(face, id, version, usize::try_from(number).unwrap_or(usize::MAX)).await?;
+    let level = open(face, known, version, usize::try_from(number).unwrap_or(usize::MAX)).await?;
     let element = element(&level)?;
     let (size, start) = ([dx, dy, dz], [mx, my, mz]);
     let full = level.level().block_dimensions;

@@ -12,7 +12,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use percent_encoding::utf8_percent_encode;
-use rechunk_datastore::{BdvServer, OpenLevel, VersionWanted};
+use rechunk_datastore::{BdvServer, Known, OpenLevel, VersionWanted};
 use serde_json::{Map, Value, json};
 
 use super::failure::{Answer, Failure};
@@ -22,6 +22,8 @@ use super::state::Face;
 use super::{answered, register};
 use crate::tokens::Role;
 use crate::typed::typed;
+
+use path::Named;
 
 pub(super) use path::Document;
 
@@ -84,12 +86,13 @@ async fn remote(
         return answer(face, id, document, Viewer::BigDataViewer, headers).await;
     };
     let wanted = setting(query, "p")?;
-    let level = open(face, id, named.version, 0).await?;
+    let known = face.datastore.get(id).await?;
+    let level = open(face, &known, named.version, 0).await?;
     cell::check_type(&level)?;
     match wanted.as_deref() {
-        None => answer(face, id, document, Viewer::BigDataViewer, headers).await,
+        None => xml(face, named, &level, Viewer::BigDataViewer, headers).await,
         Some("init") => init::init(face, &level).await,
-        Some(cell) => cell::cell(face, id, named.version, cell).await,
+        Some(cell) => cell::cell(face, &known, named.version, cell).await,
     }
 }
 
@@ -111,30 +114,42 @@ async fn answer(
     viewer: Viewer,
     headers: &HeaderMap,
 ) -> Answer {
+    let known = face.datastore.get(id).await?;
     match document {
-        Document::List => list(face, id, viewer, headers).await,
+        Document::List => list(face, &known, viewer, headers),
         Document::Xml(named) => {
-            let level = open(face, id, named.version, 0).await?;
-            let place = viewer.place(face, id, headers)?;
-            let base_url = format!("{place}/{}", named.name);
-            let server = BdvServer { format: viewer.format().to_owned(), base_url };
-            let dataset = &level.known().dataset;
-            let _held = face.downloads.take(views(&level).saturating_mul(VIEW_BYTES)).await;
-            Ok(typed(StatusCode::OK, XML, dataset.remote_xml(server)))
+            let level = open(face, &known, named.version, 0).await?;
+            xml(face, &named, &level, viewer, headers).await
         }
         Document::Settings(named) => {
-            let level = open(face, id, named.version, 0).await?;
+            let level = open(face, &known, named.version, 0).await?;
             let settings = face.datastore.viewer_settings(&level).await?;
             let none = || Failure::new(StatusCode::NOT_FOUND, "no settings were saved with it");
             Ok(typed(StatusCode::OK, XML, settings.ok_or_else(none)?))
         }
-        Document::Picture(named) => picture::picture(face, id, named.version).await,
+        Document::Picture(named) => picture::picture(face, &known, named.version).await,
     }
 }
 
+/// A version as a document that a viewer opens.
+async fn xml(
+    face: &Face,
+    named: &Named,
+    level: &OpenLevel,
+    viewer: Viewer,
+    headers: &HeaderMap,
+) -> Answer {
+    let dataset = &level.known().dataset;
+    let place = viewer.place(face, &dataset.uuid, headers)?;
+    let base_url = format!("{place}/{}", named.name);
+    let server = BdvServer { format: viewer.format().to_owned(), base_url };
+    let _held = face.downloads.take(views(level).saturating_mul(VIEW_BYTES)).await;
+    Ok(typed(StatusCode::OK, XML, dataset.remote_xml(server)))
+}
+
 /// The versions of a data set, as BigDataViewer lists what a server has.
-async fn list(face: &Face, id: &str, viewer: Viewer, headers: &HeaderMap) -> Answer {
-    let known = face.datastore.get(id).await?;
+fn list(face: &Face, known: &Known, viewer: Viewer, headers: &HeaderMap) -> Answer {
+    let id = &known.dataset.uuid;
     let place = viewer.place(face, id, headers)?;
     let mut names: Vec<String> = match viewer {
         Viewer::BigDataViewer => known.versions.iter().map(u64::to_string).collect(),
@@ -162,16 +177,15 @@ async fn list(face: &Face, id: &str, viewer: Viewer, headers: &HeaderMap) -> Ans
 /// A level of a version by its number.
 async fn open(
     face: &Face,
-    id: &str,
+    known: &Known,
     version: VersionWanted,
     number: usize,
 ) -> Result<OpenLevel, Failure> {
-    let known = face.datastore.get(id).await?;
     let level = known.dataset.resolution_levels.get(number).ok_or_else(|| {
         let reason = format!("the data set has no level {number}");
         Failure::new(StatusCode::NOT_FOUND, reason)
     })?;
-    Ok(face.datastore.level(id, level.resolutions, version).await?)
+    Ok(face.datastore.level(&known.dataset.uuid, level.resolutions, version).await?)
 }
 
 /// Count of the views of a data set: setups at timepoints.

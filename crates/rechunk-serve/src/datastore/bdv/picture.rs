@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use hyper::StatusCode;
-use rechunk_datastore::{OpenLevel, VersionWanted};
+use rechunk_datastore::{Known, OpenLevel, VersionWanted};
 
 use super::open;
 use crate::datastore::failure::{Answer, Failure};
@@ -18,10 +18,9 @@ const BLOCKS_MAX: u64 = 8;
 
 /// A picture of the slice in the middle of the coarsest level, of the first view. Of a level that
 /// is large it has the middle of that slice; from black to white, as far as elements differ.
-pub(super) async fn picture(face: &Face, id: &str, version: VersionWanted) -> Answer {
-    let known = face.datastore.get(id).await?;
+pub(super) async fn picture(face: &Face, known: &Known, version: VersionWanted) -> Answer {
     let levels = known.dataset.resolution_levels.len();
-    let level = open(face, id, version, levels.saturating_sub(1)).await?;
+    let level = open(face, known, version, levels.saturating_sub(1)).await?;
     let (extents, full) = (level.dimensions(), level.level().block_dimensions);
     let size: [u64; 3] = std::array::from_fn(|axis| match axis {
         2 => 1,
