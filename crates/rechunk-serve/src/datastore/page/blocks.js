@@ -1,7 +1,7 @@
 // Blocks of a version, asked for several at once and kept within a bound of bytes.
 
 import { Trouble, ask, pathOf } from "./api.js";
-import { itemBytes, parseBlocks } from "./elements.js";
+import { blockBytes, parseBlocks } from "./elements.js";
 
 const KEPT_BYTES = 128 << 20;
 const REQUESTS_AT_ONCE = 4;
@@ -73,8 +73,7 @@ export class Blocks {
 
   /** As many blocks as one request takes. */
   batch() {
-    const { blockDimensions } = this.dataset.resolutionLevels[this.queue[0].level];
-    const bytes = blockDimensions.reduce((product, size) => product * size, itemBytes(this.dataset.voxelType));
+    const bytes = blockBytes(this.dataset, this.queue[0].level);
     const most = Math.max(1, Math.min(REQUEST_BLOCKS, Math.floor(REQUEST_BYTES / bytes)));
     let [count, length] = [0, 0];
     while (count < Math.min(most, this.queue.length) && length < PATH_LENGTH) {

@@ -17,6 +17,12 @@ const HEADER_BYTES = 12;
 
 export const itemBytes = (type) => READERS[type][0];
 
+export const product = (numbers) => numbers.reduce((all, one) => all * one, 1);
+
+/** Bytes of a full block of a level. */
+export const blockBytes = ({ resolutionLevels, voxelType }, level) =>
+  product(resolutionLevels[level].blockDimensions) * itemBytes(voxelType);
+
 /** The blocks of an answer: null for one that is not available, else its sizes and bytes. */
 export function parseBlocks(buffer, count, type) {
   const whole = new DataView(buffer);

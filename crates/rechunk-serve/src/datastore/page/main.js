@@ -1,7 +1,7 @@
 // The list of data sets, the one that is shown, rebuilds under way, and the token.
 
 import { Trouble, ask, askJson, pathOf, token } from "./api.js";
-import { itemBytes } from "./elements.js";
+import { itemBytes, product } from "./elements.js";
 import { byFineness, dimensionsOf } from "./slice.js";
 import * as viewer from "./viewer.js";
 
@@ -38,7 +38,6 @@ function bytes(count) {
   return `${count < 10 && unit ? count.toFixed(1) : Math.round(count)} ${units[unit]}`;
 }
 
-const product = (numbers) => numbers.reduce((all, one) => all * one, 1);
 const views = (dataset) => dataset.timepointIds.length * dataset.channels * dataset.angles;
 const sized = (dataset) => `${dataset.dimensions.join(" × ")} ${dataset.voxelType}`;
 const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;

@@ -1,7 +1,7 @@
 // The slice viewer: its state, its controls, and drawing when something has changed.
 
 import { Blocks } from "./blocks.js";
-import { elementAt, itemBytes } from "./elements.js";
+import { blockBytes, elementAt } from "./elements.js";
 import { listen } from "./gestures.js";
 import { Painter } from "./painter.js";
 import { PLANES, byFineness, indexIn, levelFor, scales, spread } from "./slice.js";
@@ -34,9 +34,7 @@ function paint() {
   const { dataset } = scene;
   scene.level = scene.fixed ?? levelFor(dataset, scene.plane, scene.zoom);
   let { wanted, values } = painter.draw(scene, blocks);
-  const { blockDimensions } = dataset.resolutionLevels[scene.level];
-  const bytes = blockDimensions.reduce((product, size) => product * size, itemBytes(dataset.voxelType));
-  const isTooLarge = bytes > BLOCK_BYTES_MAX;
+  const isTooLarge = blockBytes(dataset, scene.level) > BLOCK_BYTES_MAX;
   blocks.want(scene.level, isTooLarge ? [] : wanted, scene.view);
   const isSettled = blocks.waiting === 0;
   if (isSettled && scene.isAuto) {
