@@ -3,7 +3,7 @@
 use rechunk_codec::deflate;
 use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout, Plain, ShardFormat};
 use rechunk_grid::{ArraySpec, ChunkGrid};
-use rechunk_kernel::copy_region;
+use rechunk_kernel::{copy_region, narrow};
 
 use crate::chunk_name;
 use crate::cseg::{self, Labels};
@@ -80,7 +80,7 @@ impl PrecomputedLayout {
     /// bytes.
     fn stored(&self, index: &[u64]) -> (Vec<u64>, usize) {
         let region = self.grid.region(index);
-        let elements = usize::try_from(region.elements()).unwrap_or(usize::MAX);
+        let elements = narrow(region.elements());
         (region.shape, elements.saturating_mul(self.item_bytes).min(self.chunk_bytes))
     }
 
@@ -103,7 +103,6 @@ impl PrecomputedLayout {
 
     /// Labels of what is stored of a chunk.
     fn labels(&self, shape: &[u64], block: crate::BlockSize) -> Labels {
-        let narrow = |extent: u64| usize::try_from(extent).unwrap_or(usize::MAX);
         let [x, y, z] = xyz(shape);
         Labels {
             size: [x, y, z].map(narrow),
@@ -115,7 +114,6 @@ impl PrecomputedLayout {
 
     /// Pixels of what is stored of a chunk.
     fn pixels(&self, shape: &[u64]) -> Pixels {
-        let narrow = |extent: u64| usize::try_from(extent).unwrap_or(usize::MAX);
         let size = xyz(shape);
         Pixels {
             voxels: size.iter().map(|extent| narrow(*extent)).product(),

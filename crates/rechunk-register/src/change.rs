@@ -18,6 +18,11 @@ const EDIT_TIME: Duration = Duration::from_secs(10);
 const LOCK: &str = "SELECT CAST(pg_advisory_lock(hashtextextended($1, 0)) AS TEXT) AS held";
 const UNLOCK: &str = "SELECT CAST(pg_advisory_unlock(hashtextextended($1, 0)) AS TEXT) AS held";
 
+const REMOVE: &str = "DELETE FROM dataset_info WHERE uuid = $1";
+const ADD_VERSION: &str = "INSERT INTO dataset_versions (dataset_uuid, number) VALUES ($1, $2)";
+const REMOVE_VERSION: &str = "DELETE FROM dataset_versions WHERE dataset_uuid = $1 AND number = $2";
+const SET_TEXT: &str = "UPDATE dataset_info SET common_metadata = $2 WHERE uuid = $1";
+
 /// A change under way.
 #[derive(Debug)]
 pub(crate) struct SqlChange {
@@ -61,26 +66,18 @@ impl SqlChange {
 
     async fn do_edit(&mut self, edit: Edit) -> Result<(), DatastoreError> {
         let connection = self.begun().await?;
-        let sql = match &edit {
-            Edit::Enter { .. } | Edit::Remove { .. } => "DELETE FROM dataset_info WHERE uuid = $1",
-            Edit::Describe(dataset) => return rows::update(connection, dataset).await,
-            Edit::AddVersion { .. } => ADD_VERSION,
-            Edit::RemoveVersion { .. } => {
-                "DELETE FROM dataset_versions WHERE dataset_uuid = $1 AND number = $2"
-            }
-            Edit::SetCommonMetadata { .. } => {
-                "UPDATE dataset_info SET common_metadata = $2 WHERE uuid = $1"
-            }
-        };
         let query = match &edit {
-            Edit::Enter { dataset, .. } => sqlx::query(sql).bind(dataset.uuid.clone()),
-            Edit::Describe(_) => return Ok(()),
-            Edit::Remove { id } => sqlx::query(sql).bind(id.clone()),
-            Edit::AddVersion { id, number } | Edit::RemoveVersion { id, number } => {
-                sqlx::query(sql).bind(id.clone()).bind(column(*number)?)
+            Edit::Describe(dataset) => return rows::update(connection, dataset).await,
+            Edit::Enter { dataset, .. } => sqlx::query(REMOVE).bind(dataset.uuid.clone()),
+            Edit::Remove { id } => sqlx::query(REMOVE).bind(id.clone()),
+            Edit::AddVersion { id, number } => {
+                sqlx::query(ADD_VERSION).bind(id.clone()).bind(column(*number)?)
+            }
+            Edit::RemoveVersion { id, number } => {
+                sqlx::query(REMOVE_VERSION).bind(id.clone()).bind(column(*number)?)
             }
             Edit::SetCommonMetadata { id, text } => {
-                sqlx::query(sql).bind(id.clone()).bind(text.clone().into_bytes())
+                sqlx::query(SET_TEXT).bind(id.clone()).bind(text.clone().into_bytes())
             }
         };
         query.execute(&mut *connection).await.map_err(|error| failed(&error))?;
@@ -93,8 +90,6 @@ impl SqlChange {
         Ok(())
     }
 }
-
-const ADD_VERSION: &str = "INSERT INTO dataset_versions (dataset_uuid, number) VALUES ($1, $2)";
 
 impl Drop for SqlChange {
     fn drop(&mut self) {
