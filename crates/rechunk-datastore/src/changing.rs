@@ -3,7 +3,6 @@
 use tokio::sync::MutexGuard;
 
 use crate::note::Note;
-use crate::places::{COMMON_METADATA, RECORD};
 use crate::register::{Change, Edit};
 use crate::{Datastore, DatastoreError, Known};
 
@@ -94,21 +93,6 @@ impl Changing<'_> {
         };
         self.change.release().await;
         Ok(ended?)
-    }
-
-    /// Writes the copy of a text into the folder of a data set.
-    pub(crate) async fn copy_text(&mut self, id: &str, text: &str) -> Result<(), DatastoreError> {
-        let key = format!("{id}/{COMMON_METADATA}");
-        Ok(self.datastore.root.put_durable(&key, text.as_bytes().to_vec()).await?)
-    }
-
-    /// Writes the copy of a description into the folder of a data set.
-    pub(crate) async fn copy_record(
-        &mut self,
-        id: &str,
-        record: Vec<u8>,
-    ) -> Result<(), DatastoreError> {
-        Ok(self.datastore.root.put_durable(&format!("{id}/{RECORD}"), record).await?)
     }
 
     /// Has the data set `id` asked for anew by whoever reads it.

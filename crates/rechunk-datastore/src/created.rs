@@ -1,8 +1,8 @@
 //! Data sets and versions that are made.
 
 use crate::documents::{Document, documents};
-use crate::note::{Note, folder};
-use crate::places::RECORD;
+use crate::note::Note;
+use crate::places::{RECORD, folder};
 use crate::record::record;
 use crate::register::Edit;
 use crate::{Datastore, DatastoreError, NewDataset, check_dataset_id, new_dataset_id};

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::note::{Note, folder};
+use crate::note::Note;
+use crate::places::folder;
 use crate::register::Edit;
 use crate::{Datastore, DatastoreError, check_dataset_id};
 

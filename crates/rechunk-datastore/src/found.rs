@@ -9,7 +9,7 @@ use crate::changing::Changing;
 use crate::documents::n5::{XML_KEY, array_path, container_key};
 use crate::new_dataset::{check, clean_label};
 use crate::places::COMMON_METADATA;
-use crate::record::{record, recorded};
+use crate::record::{copy_record, recorded};
 use crate::register::Edit;
 use crate::{Dataset, Datastore, DatastoreError, Level, Storage, check_dataset_id};
 
@@ -47,7 +47,7 @@ impl Datastore {
     ) -> Result<(), DatastoreError> {
         let Found { dataset, versions, common_metadata } = found;
         let id = dataset.uuid.clone();
-        change.copy_record(&id, record(&dataset)?).await?;
+        copy_record(&self.root, &dataset).await?;
         let dataset = Box::new(dataset);
         change.edit(Edit::Enter { dataset, versions, common_metadata }).await?;
         change.commit().await?;

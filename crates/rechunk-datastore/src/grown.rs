@@ -1,10 +1,11 @@
 //! Channels and a text that are added to a data set.
 
 use crate::changes::write_documents;
-use crate::documents::{added_documents, changed_documents};
+use crate::documents::added_documents;
 use crate::new_dataset::check;
 use crate::note::Note;
-use crate::record::record;
+use crate::places::folder;
+use crate::record::{copy_description, copy_text};
 use crate::register::Edit;
 use crate::{Dataset, Datastore, DatastoreError, check_dataset_id};
 
@@ -22,17 +23,12 @@ impl Datastore {
         check(&grown)?;
         change.note(Note { described: vec![id.to_owned()], ..Note::default() }).await?;
         for version in &known.versions {
-            let place = self.root.child(&format!("{id}/{version}"))?;
+            let place = self.root.child(&folder(id, Some(*version)))?;
             write_documents(&place, added_documents(&grown, old.channels)?).await?;
             // It may be a link to another disk.
             place.sync().await?;
         }
-        change.copy_record(id, record(&grown)?).await?;
-        for version in &known.versions {
-            for (key, bytes) in changed_documents(&grown)? {
-                self.root.put_durable(&format!("{id}/{version}/{key}"), bytes).await?;
-            }
-        }
+        copy_description(&self.root, &grown, &known.versions).await?;
         // Until here channels that nobody knows of have no blocks.
         change.edit(Edit::Describe(Box::new(grown))).await?;
         change.commit().await?;
@@ -46,7 +42,7 @@ impl Datastore {
         let mut change = self.change().await?;
         change.known(id).await?;
         change.note(Note { texts: vec![id.to_owned()], ..Note::default() }).await?;
-        change.copy_text(id, &text).await?;
+        copy_text(&self.root, id, text.clone()).await?;
         change.edit(Edit::SetCommonMetadata { id: id.to_owned(), text }).await?;
         change.commit().await?;
         change.end().await

@@ -1,5 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+use crate::boxes::Box3;
+
 /// A resolution of a data set. Lists are x, y, z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -18,6 +20,20 @@ impl Level {
     /// cells, at least one.
     pub fn dimensions(&self, dimensions: [u64; 3]) -> [u64; 3] {
         std::array::from_fn(|axis| (dimensions[axis] / self.resolutions[axis].max(1)).max(1))
+    }
+
+    /// Elements of the finest resolution for one of this.
+    pub(crate) fn volume(&self) -> u64 {
+        self.resolutions.iter().fold(1, |volume: u64, factor| volume.saturating_mul(*factor))
+    }
+
+    /// The elements of the block at a position, as many as a level of `extents` has.
+    pub(crate) fn block(&self, position: [u64; 3], extents: [u64; 3]) -> Box3 {
+        let full = self.block_dimensions;
+        let start: [u64; 3] = std::array::from_fn(|axis| position[axis].saturating_mul(full[axis]));
+        let size =
+            std::array::from_fn(|axis| full[axis].min(extents[axis].saturating_sub(start[axis])));
+        Box3 { start, size }
     }
 
     /// Blocks of an object along each axis: more than one where blocks lie in shards.

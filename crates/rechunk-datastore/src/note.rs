@@ -5,9 +5,8 @@ use rechunk_store::Store;
 use serde::{Deserialize, Serialize};
 
 use crate::dataset_id::random_uuid;
-use crate::documents::changed_documents;
-use crate::places::{CHANGES, COMMON_METADATA, RECORD};
-use crate::record::record;
+use crate::places::{CHANGES, folder};
+use crate::record::{copy_description, copy_text};
 use crate::register::Change;
 use crate::{Datastore, DatastoreError};
 
@@ -24,11 +23,6 @@ pub(crate) struct Note {
     pub described: Vec<String>,
     /// Data sets whose common metadata have a copy.
     pub texts: Vec<String>,
-}
-
-/// The folder of a data set, or of a version.
-pub(crate) fn folder(id: &str, version: Option<u64>) -> String {
-    version.map_or_else(|| id.to_owned(), |number| format!("{id}/{number}"))
 }
 
 impl Note {
@@ -87,18 +81,11 @@ impl Datastore {
         }
         for id in &note.described {
             let Some(known) = change.find(id).await? else { continue };
-            let dataset = &known.dataset;
-            self.root.put_durable(&format!("{id}/{RECORD}"), record(dataset)?).await?;
-            for version in &known.versions {
-                for (key, bytes) in changed_documents(dataset)? {
-                    self.root.put_durable(&format!("{id}/{version}/{key}"), bytes).await?;
-                }
-            }
+            copy_description(&self.root, &known.dataset, &known.versions).await?;
         }
         for id in &note.texts {
             let Some(text) = change.common_metadata(id).await? else { continue };
-            let key = format!("{id}/{COMMON_METADATA}");
-            self.root.put_durable(&key, text.into_bytes()).await?;
+            copy_text(&self.root, id, text).await?;
         }
         Ok(())
     }

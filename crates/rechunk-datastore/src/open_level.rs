@@ -12,6 +12,7 @@ use crate::blocks::{Blocks, Changes, Durability, Elements, Encoded};
 use crate::boxes::{Box3, positions};
 use crate::catalog::{Age, Catalog};
 use crate::note::Note;
+use crate::places::folder;
 use crate::turn::Turn;
 use crate::{
     ABSENT, BlockAddress, Datastore, DatastoreError, Known, Level, VersionWanted, WireBlock,
@@ -180,9 +181,9 @@ impl OpenLevel {
         Ok(())
     }
 
-    /// The catalog of all data sets.
-    pub(crate) fn catalog(&self) -> &Catalog {
-        &self.catalog
+    /// Waits for the turn of the version.
+    pub(crate) async fn turn(&self) -> Result<Turn<'_>, DatastoreError> {
+        Turn::take(&self.catalog, &self.known, self.written_version()?).await
     }
 
     /// The store that all data sets are in.
@@ -203,12 +204,7 @@ impl OpenLevel {
 
     /// The elements of a block of the grid, as many as the level has.
     pub(crate) fn box_of(&self, address: &BlockAddress) -> Box3 {
-        let (extents, full) = (self.dimensions(), self.level().block_dimensions);
-        let start: [u64; 3] =
-            std::array::from_fn(|axis| address.position[axis].saturating_mul(full[axis]));
-        let size =
-            std::array::from_fn(|axis| full[axis].min(extents[axis].saturating_sub(start[axis])));
-        Box3 { start, size }
+        self.level().block(address.position, self.dimensions())
     }
 
     /// Positions of the blocks that have elements of a box.
@@ -255,12 +251,12 @@ impl OpenLevel {
     /// The key of the object that a block is in.
     pub(crate) fn key(&self, address: &BlockAddress) -> Result<String, DatastoreError> {
         let (version, key) = (self.written_version()?, self.blocks.object_key(address)?);
-        Ok(format!("{}/{version}/{key}", self.known.dataset.uuid))
+        Ok(format!("{}/{key}", folder(&self.known.dataset.uuid, Some(version))))
     }
 
     /// The folder of a version.
     fn folder(&self, version: u64) -> Result<Store, DatastoreError> {
-        Ok(self.root.child(&format!("{}/{version}", self.known.dataset.uuid))?)
+        Ok(self.root.child(&folder(&self.known.dataset.uuid, Some(version)))?)
     }
 
     /// The bytes of a block on the wire, in two pieces: its sizes and its elements; [`ABSENT`] and
@@ -319,7 +315,7 @@ impl OpenLevel {
             return self.store(blocks).await;
         }
         // What others store in a shard is read and written again.
-        let turn = Turn::take(&self.catalog, self.known(), self.written_version()?).await?;
+        let turn = self.turn().await?;
         self.store(blocks).await?;
         turn.end().await;
         Ok(())

@@ -1,5 +1,10 @@
 //! Keys of a datastore in its store.
 
+/// The folder of a data set, or of a version.
+pub(crate) fn folder(id: &str, version: Option<u64>) -> String {
+    version.map_or_else(|| id.to_owned(), |number| format!("{id}/{number}"))
+}
+
 /// Copy of the description of a data set, in its folder: it is copied with it.
 pub(crate) const RECORD: &str = "dataset.json";
 /// Copy of the text that clients keep with a data set, in its folder.

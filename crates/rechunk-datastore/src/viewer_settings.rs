@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 
+use crate::places::folder;
 use crate::{Datastore, DatastoreError, OpenLevel};
 
 /// The settings of a version, in its folder.
@@ -17,7 +18,8 @@ impl Datastore {
         level: &OpenLevel,
     ) -> Result<Option<Bytes>, DatastoreError> {
         for version in level.versions() {
-            let key = format!("{}/{version}/{SETTINGS_KEY}", level.known().dataset.uuid);
+            let folder = folder(&level.known().dataset.uuid, Some(*version));
+            let key = format!("{folder}/{SETTINGS_KEY}");
             if let Some(settings) = self.root.get(&key, SETTINGS_BYTES_MAX).await? {
                 return Ok(Some(settings));
             }

@@ -3,19 +3,20 @@
 //! A chunk is always a full one: sizes of a block that is smaller are not kept, and elements beyond
 //! the image are not told.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use rechunk_array::Array;
 use rechunk_format::{Layout, ShardFormat, ShardIndex};
-use rechunk_grid::{DataType, element_count};
+use rechunk_grid::{DataType, Region};
 use rechunk_store::Store;
 use rechunk_zarr::ZarrLayout;
 
 use super::changes::{Changes, Durability, Elements, replace};
 use crate::boxes::{Box3, copy};
 use crate::documents::zarr::array_path;
-use crate::{BlockAddress, Dataset, DatastoreError, WireBlock};
+use crate::{BlockAddress, Dataset, DatastoreError, Level, WireBlock};
 
 /// Times that a shard is read again which somebody replaces meanwhile.
 const TRIES: usize = 16;
@@ -27,8 +28,8 @@ pub(crate) struct ZarrBlocks {
     number: usize,
     times: Vec<u64>,
     data_type: DataType,
+    level: Level,
     extents: [u64; 3],
-    full: [u64; 3],
 }
 
 impl ZarrBlocks {
@@ -40,7 +41,7 @@ impl ZarrBlocks {
             times: dataset.timepoint_ids.clone(),
             data_type: dataset.data_type()?,
             extents: level.dimensions(dataset.dimensions),
-            full: level.block_dimensions,
+            level: *level,
         })
     }
 
@@ -83,12 +84,9 @@ impl ZarrBlocks {
         encoded: Bytes,
     ) -> Result<Elements, DatastoreError> {
         let (array, index) = (self.array(version, address.angle)?, self.index(address)?);
-        let start: [u64; 3] =
-            std::array::from_fn(|axis| address.position[axis].saturating_mul(self.full[axis]));
-        let size = std::array::from_fn(|axis| {
-            self.full[axis].min(self.extents[axis].saturating_sub(start[axis]))
-        });
-        let (layout, data_type, full) = (Arc::clone(&self.layout), self.data_type, self.full);
+        let size = self.level.block(address.position, self.extents).size;
+        let (layout, data_type) = (Arc::clone(&self.layout), self.data_type);
+        let full = self.level.block_dimensions;
         let elements = tokio::task::spawn_blocking(move || {
             let mut scratch = Vec::new();
             let decoded = layout.decode(&index, &encoded, &mut scratch);
@@ -118,7 +116,7 @@ impl ZarrBlocks {
 
     pub(super) fn encode(&self, block: &WireBlock) -> Result<Bytes, DatastoreError> {
         let item_bytes = self.data_type.item_bytes();
-        let whole = Box3 { start: [0; 3], size: self.full };
+        let whole = Box3 { start: [0; 3], size: self.level.block_dimensions };
         let given = Box3 { start: [0; 3], size: block.sizes.map(u64::from) };
         let mut elements = whole.zeros(item_bytes);
         copy(&block.elements, given, &mut elements, whole, item_bytes)?;
@@ -136,7 +134,7 @@ impl ZarrBlocks {
     ) -> Result<(), DatastoreError> {
         let Some(first) = changes.keys().next().copied() else { return Ok(()) };
         let (array, first) = (self.array(version, first.angle)?, self.index(&first)?);
-        let mut by_index = std::collections::BTreeMap::new();
+        let mut by_index = BTreeMap::new();
         for (address, block) in changes {
             by_index.insert(self.index(&address)?, block);
         }
@@ -150,7 +148,7 @@ impl ZarrBlocks {
         let before = array.read_index(format, &shard).await?;
         let writer = array.begin_shard(format, &shard)?;
         let mut stored = Vec::new();
-        for index in chunks_of(format, &shard) {
+        for index in chunks_of(format, &shard).positions() {
             match by_index.remove(&index) {
                 Some(Some(block)) => drop(writer.add(&index, block).await?),
                 Some(None) => {}
@@ -173,20 +171,6 @@ impl ZarrBlocks {
         }
         Ok(())
     }
-}
-
-/// Indices of the chunks of a shard, last axis fastest; also of those beyond the array.
-fn chunks_of<'a>(format: &'a ShardFormat, shard: &'a [u64]) -> impl Iterator<Item = Vec<u64>> + 'a {
-    let chunks = format.chunks();
-    let count = element_count(chunks).unwrap_or(0);
-    (0..count).map(move |mut slot| {
-        let mut index = vec![0; chunks.len()];
-        for axis in (0..chunks.len()).rev() {
-            index[axis] = shard[axis] * chunks[axis] + slot % chunks[axis];
-            slot /= chunks[axis];
-        }
-        index
-    })
 }
 
 /// The stored bytes of a chunk in a shard, which somebody may replace meanwhile.
@@ -212,4 +196,11 @@ async fn in_shard(
     }
     let reason = "it is replaced again and again while it is read".to_owned();
     Err(DatastoreError::Damaged { place: array.layout().object_key(&shard), reason })
+}
+
+/// Chunks of a shard by their indices; also those beyond the array.
+fn chunks_of(format: &ShardFormat, shard: &[u64]) -> Region {
+    let chunks = format.chunks();
+    let start = shard.iter().zip(chunks).map(|(shard, chunks)| shard * chunks).collect();
+    Region::new(start, chunks.to_vec())
 }

@@ -72,11 +72,7 @@ fn image(dataset: &Dataset, name: &str) -> Image {
         axis.unit = dataset.timepoint_resolution.as_ref().map(|measure| measure.unit.clone());
     }
     let mut finest_first: Vec<usize> = (0..dataset.resolution_levels.len()).collect();
-    let volume = |number: &usize| {
-        let factors = dataset.resolution_levels[*number].resolutions.iter();
-        factors.fold(1, |volume: u64, factor| volume.saturating_mul(*factor))
-    };
-    finest_first.sort_by_key(volume);
+    finest_first.sort_by_key(|number| dataset.resolution_levels[*number].volume());
     let levels = finest_first.into_iter().map(|number| {
         let level = &dataset.resolution_levels[number];
         let [x, y, z] = level.resolutions;

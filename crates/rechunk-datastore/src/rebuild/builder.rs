@@ -13,7 +13,6 @@ use crate::boxes::Box3;
 use crate::dataset_id::random_uuid;
 use crate::open_level::{OpenLevel, StoredBlock};
 use crate::places::DIRTY;
-use crate::turn::Turn;
 use crate::{BlockAddress, Datastore, DatastoreError, VersionWanted, WireBlock};
 
 /// Largest note, bytes.
@@ -77,10 +76,11 @@ impl Datastore {
             let version = VersionWanted::Number(note.version);
             match self.builder(&note.id, version, &note.levels).await {
                 Ok(builder) => {
-                    let turn = builder.turn().await?;
+                    let turn = builder.finest.turn().await?;
                     // Its writer may have been there, and has had its turn.
                     if self.root.exists(&key).await? {
-                        builder.follow_anew(&note.blocks).await?;
+                        // Blocks that are stored may be damaged, after a power cut.
+                        builder.follow(&note.blocks, None).await?;
                     }
                     turn.end().await;
                 }
@@ -106,12 +106,6 @@ impl Builder {
     /// The finest level.
     pub fn finest(&self) -> &OpenLevel {
         &self.finest
-    }
-
-    /// Waits for the turn of the version.
-    async fn turn(&self) -> Result<Turn<'_>, DatastoreError> {
-        let finest = &self.finest;
-        Turn::take(finest.catalog(), finest.known(), finest.written_version()?).await
     }
 
     /// Factors of all levels, the finest first.
@@ -145,18 +139,12 @@ impl Builder {
             place: key.clone(),
             reason: error.to_string(),
         })?;
-        let turn = self.turn().await?;
+        let turn = self.finest.turn().await?;
         self.finest.root().put_durable(&key, bytes).await?;
         self.finest.store(blocks).await?;
         self.follow(&note.blocks, Some(known)).await?;
         turn.end().await;
         self.settling.add(self.finest.root(), key).await
-    }
-
-    /// Makes all blocks of levels anew that have elements of these blocks: those that are stored
-    /// may be damaged, after a power cut.
-    async fn follow_anew(&self, blocks: &[BlockAddress]) -> Result<(), DatastoreError> {
-        self.follow(blocks, None).await
     }
 
     /// Makes the elements of all levels anew that are made of these blocks, which are `known`; else

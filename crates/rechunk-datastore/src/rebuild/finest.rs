@@ -44,8 +44,8 @@ type Cell = Arc<OnceCell<Option<Elements>>>;
 #[derive(Debug)]
 pub(super) struct Finest {
     level: OpenLevel,
-    /// Blocks that were read; `None`: each is read whenever it is wanted.
-    kept: Option<Mutex<HashMap<BlockAddress, Cell>>>,
+    /// Blocks that were read, of as many as there is room for.
+    kept: Mutex<HashMap<BlockAddress, Cell>>,
     blocks_max: usize,
     known: Known,
 }
@@ -53,13 +53,13 @@ pub(super) struct Finest {
 impl Finest {
     /// Reads blocks whenever they are wanted.
     pub(super) fn new(level: OpenLevel) -> Self {
-        Self { level, kept: None, blocks_max: 0, known: Known::new() }
+        Self { level, kept: Mutex::default(), blocks_max: 0, known: Known::new() }
     }
 
     /// Reads each block once, of as many as there is room for.
     pub(super) fn kept(level: OpenLevel, known: Known) -> Self {
         let blocks_max = usize::try_from(KEPT_BYTES / level.wire_bytes_max().max(1)).unwrap_or(0);
-        Self { level, kept: Some(Mutex::default()), blocks_max, known }
+        Self { level, kept: Mutex::default(), blocks_max, known }
     }
 
     /// The level.
@@ -69,7 +69,7 @@ impl Finest {
 
     /// Place for a block that is kept, if there is one.
     fn cell(&self, address: &BlockAddress) -> Option<Cell> {
-        let mut kept = self.kept.as_ref()?.lock();
+        let mut kept = self.kept.lock();
         if kept.len() >= self.blocks_max && !kept.contains_key(address) {
             return None;
         }

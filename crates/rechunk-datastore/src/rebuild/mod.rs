@@ -15,8 +15,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::boxes::positions;
-use crate::catalog::Catalog;
-use crate::turn::Turn;
 use crate::{Datastore, DatastoreError, OpenLevel, VersionWanted, View};
 use coarse::{Stale, make_each};
 use finest::Finest;
@@ -28,7 +26,6 @@ pub(crate) use settling::Settling;
 /// Levels of a version that are made anew of the finest one, and how far that is.
 #[derive(Debug)]
 pub struct Rebuild {
-    catalog: Arc<Catalog>,
     finest: OpenLevel,
     coarse: Vec<OpenLevel>,
     tree: Arc<Tree>,
@@ -86,8 +83,7 @@ impl Datastore {
                 coarse.push(self.level(id, factors, version).await?);
             }
         }
-        let (catalog, begun) = (Arc::clone(&self.catalog), AtomicU64::new(0));
-        Ok(Rebuild { catalog, finest, coarse, tree, views, begun })
+        Ok(Rebuild { finest, coarse, tree, views, begun: AtomicU64::new(0) })
     }
 }
 
@@ -114,7 +110,7 @@ impl Rebuild {
     /// Makes the levels, one behind the other.
     pub async fn run(&self) -> Result<(), DatastoreError> {
         let below = Finest::new(self.finest.clone());
-        let turn = Turn::take(&self.catalog, self.finest.known(), self.version()).await?;
+        let turn = self.finest.turn().await?;
         for view in &self.views {
             for level in &self.coarse {
                 let objects = positions(level.object_counts()).map(|object| {

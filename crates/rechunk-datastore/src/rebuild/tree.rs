@@ -22,13 +22,7 @@ impl Tree {
         let all = &dataset.resolution_levels;
         let mut coarse: Vec<usize> =
             (0..all.len()).filter(|&number| all[number].resolutions != [1; 3]).collect();
-        let volume = |number: usize| {
-            all[number]
-                .resolutions
-                .iter()
-                .fold(1, |volume: u64, factor| volume.saturating_mul(*factor))
-        };
-        coarse.sort_by_key(|&number| (volume(number), all[number].resolutions));
+        coarse.sort_by_key(|&number| (all[number].volume(), all[number].resolutions));
         let levels = coarse.iter().map(|&number| {
             let (mut factors, mut shape) =
                 (all[number].resolutions, all[number].dimensions(dataset.dimensions));
