@@ -114,17 +114,8 @@ pub(super) fn versions(serving: &Serving, id: &str) -> Value {
 
 /// All blocks of a data set in version 0, finest level first.
 pub(super) fn blocks(serving: &Serving, id: &str) -> Vec<Vec<u8>> {
-    let mut all = Vec::new();
-    for (level, counts) in [("1/1/1", [4, 2, 2]), ("2/2/1", [2, 1, 2])] {
-        for number in 0..counts.iter().product::<u64>() {
-            let (x, y) = (number % counts[0], number / counts[0] % counts[1]);
-            let z = number / counts[0] / counts[1];
-            let (status, block) = ask(serving, "GET", &format!("{id}/{level}/0/{x}/{y}/{z}/0/1/0"));
-            assert_eq!(status, 200);
-            all.push(block);
-        }
-    }
-    all
+    let of = |level: &str, counts| serving.blocks(&format!("{id}/{level}"), counts, "0/1/0");
+    [of("1/1/1", [4, 2, 2]), of("2/2/1", [2, 1, 2])].concat()
 }
 
 /// Writes most blocks of channel 1, and has a level follow.

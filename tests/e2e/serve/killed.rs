@@ -7,7 +7,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::json;
 
-use super::serving::{BYTES, Serving};
+use super::serving::{BYTES, Serving, positions};
 use crate::harness::Folder;
 
 /// Kills, unless `RECHUNK_KILLS` says how many.
@@ -110,18 +110,8 @@ fn check(serving: &Serving, id: &str, blocks: &mut Blocks) {
 
 /// Blocks of the levels above the finest.
 pub(super) fn levels(serving: &Serving, id: &str) -> Vec<Vec<u8>> {
-    let mut all = Vec::new();
-    for (level, counts) in [("2/2/1", [2, 2, 2]), ("4/4/2", [1, 1, 1])] {
-        for number in 0..counts.iter().product::<u64>() {
-            let [x, y] = [number % counts[0], number / counts[0] % counts[1]];
-            let z = number / counts[0] / counts[1];
-            let path = format!("/datasets/{id}/{level}/0/{x}/{y}/{z}/0/0/0");
-            let (status, block) = serving.ask("GET", &path, BYTES, b"").unwrap();
-            assert_eq!(status, 200, "{path}");
-            all.push(block);
-        }
-    }
-    all
+    let of = |level: &str, counts| serving.blocks(&format!("{id}/{level}"), counts, "0/0/0");
+    [of("2/2/1", [2, 2, 2]), of("4/4/2", [1, 1, 1])].concat()
 }
 
 #[test]
@@ -133,10 +123,7 @@ fn row_58_kills_at_any_moment_leave_whole_blocks_all_that_was_acknowledged_and_r
     let first = Serving::start(&words);
     let ids = [create(&first, "n5", false), create(&first, "zarr3", true)];
     drop(first);
-    let places = (0..BLOCKS.iter().product::<u64>()).map(|number| {
-        [number % BLOCKS[0], number / BLOCKS[0] % BLOCKS[1], number / BLOCKS[0] / BLOCKS[1]]
-    });
-    let empty: Blocks = places.map(|place| (place, Sent::default())).collect();
+    let empty: Blocks = positions(BLOCKS).map(|place| (place, Sent::default())).collect();
     let mut of_both = [empty.clone(), empty];
     let mut dice: u64 = 7;
     let mut acknowledged = 0;

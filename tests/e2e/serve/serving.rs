@@ -97,6 +97,17 @@ impl Serving {
         Some((status, answer[end + 4..].to_vec()))
     }
 
+    /// All blocks of a level of version 0, of a view (`t/c/a`).
+    pub(super) fn blocks(&self, level: &str, counts: [u64; 3], view: &str) -> Vec<Vec<u8>> {
+        let block = |[x, y, z]: [u64; 3]| {
+            let path = format!("/datasets/{level}/0/{x}/{y}/{z}/{view}");
+            let (status, block) = self.ask("GET", &path, BYTES, b"").unwrap();
+            assert_eq!(status, 200, "{path}");
+            block
+        };
+        positions(counts).map(block).collect()
+    }
+
     pub(super) fn signal(&self, signal: Signal) {
         let number = i32::try_from(self.child.id()).unwrap();
         kill_process(Pid::from_raw(number).unwrap(), signal).unwrap();
@@ -114,6 +125,11 @@ impl Serving {
         };
         (status.code(), self.said.take().unwrap().join().unwrap())
     }
+}
+
+/// Positions of a grid of blocks, x fastest.
+pub(super) fn positions([x, y, z]: [u64; 3]) -> impl Iterator<Item = [u64; 3]> {
+    (0..x * y * z).map(move |number| [number % x, number / x % y, number / x / y])
 }
 
 /// A block on the wire.

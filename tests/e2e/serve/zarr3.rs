@@ -57,14 +57,7 @@ fn blocks(serving: &Serving, id: &str) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     for (level, counts) in [("1/1/1", [5, 4, 3]), ("2/2/1", [3, 2, 3]), ("6/4/4", [1, 1, 1])] {
         for view in ["3/0/0", "3/0/1", "7/1/1", "7/2/0"] {
-            for number in 0..counts.iter().product::<u64>() {
-                let [x, y] = [number % counts[0], number / counts[0] % counts[1]];
-                let z = number / counts[0] / counts[1];
-                let path = format!("/datasets/{id}/{level}/0/{x}/{y}/{z}/{view}");
-                let (status, block) = serving.ask("GET", &path, BYTES, b"").unwrap();
-                assert_eq!(status, 200, "{path}");
-                all.push(block);
-            }
+            all.extend(serving.blocks(&format!("{id}/{level}"), counts, view));
         }
     }
     all
