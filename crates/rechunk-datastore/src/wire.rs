@@ -32,7 +32,8 @@ pub fn written(sizes: [u32; 3], elements: &[u8]) -> Bytes {
 ///
 /// ```
 /// use rechunk_datastore::{BlockReader, Level, written};
-/// let level = Level { resolutions: [1; 3], block_dimensions: [4; 3] };
+/// let level =
+///     Level { resolutions: [1; 3], block_dimensions: [4; 3], shard_dimensions: None };
 /// let mut reader = BlockReader::new(1, &level, 2);
 /// let sent = written([2, 1, 1], &[1, 2, 3, 4]);
 /// assert!(reader.push(&sent[..13])?.is_empty());
