@@ -36,6 +36,24 @@ pub fn is_versioned(location: &str) -> bool {
     matches!(parse(location), Ok(Place::Remote(address)) if address.scheme == Scheme::Datastore)
 }
 
+/// Kind of store that a location is of, by its scheme alone, however that is spelled: `local`,
+/// `memory`, `s3`, `gs`, `az`, `http` or `datastore`.
+///
+/// ```
+/// assert_eq!(rechunk_store::store_kind("abfss://box@account.dfs.core.windows.net/x"), "az");
+/// assert_eq!(rechunk_store::store_kind("data/x.zarr"), "local");
+/// ```
+pub fn store_kind(location: &str) -> &'static str {
+    if location == "memory:" {
+        return "memory";
+    }
+    match location.split_once("://") {
+        Some(("memory", _)) => "memory",
+        Some((scheme, _)) => Scheme::of(scheme).map_or("local", Scheme::kind),
+        None => "local",
+    }
+}
+
 /// Names of two places in remote stores: one begins with the other if it is at it or below it. The
 /// spelling of their URLs does not matter; `None` if one is elsewhere.
 pub fn remote_names(a: &str, b: &str) -> Option<[String; 2]> {

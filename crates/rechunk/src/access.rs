@@ -6,10 +6,10 @@
 
 use rechunk_grid::{ArraySpec, ChunkGrid};
 use rechunk_plan::StoreProfile;
+use rechunk_store::store_kind;
 use serde::Serialize;
 
 use crate::Error;
-use crate::request::profile_of;
 use rechunk_words::ChunkSpec;
 use rechunk_words::Extent;
 
@@ -114,7 +114,7 @@ pub(crate) fn access_cost(
     if spec.data_type.is_variable() || spec.shape.contains(&0) {
         return None;
     }
-    let profile = StoreProfile::built_in(profile_of(location)).unwrap_or_else(StoreProfile::local);
+    let profile = StoreProfile::built_in(store_kind(location)).unwrap_or_else(StoreProfile::local);
     let shape: Vec<u64> = (0..spec.shape.len())
         .map(|axis| if whole.contains(&axis) { spec.shape[axis] } else { 1 })
         .collect();

@@ -3,6 +3,7 @@
 use rechunk_grid::WriteEmpty;
 use rechunk_n5::N5Version;
 use rechunk_plan::{IntermediateGrid, Profile, Strategy};
+use rechunk_store::store_kind;
 use serde::{Deserialize, Serialize};
 
 use crate::apply::{ApplyRequest, OperationRequest};
@@ -246,26 +247,12 @@ impl Planning {
 
 /// It is on a local disk.
 pub(crate) fn is_local(location: &str) -> bool {
-    profile_of(location) == "local"
+    store_kind(location) == "local"
 }
 
 /// It is on an object store, which takes large objects in parts.
 pub(crate) fn takes_parts(location: &str) -> bool {
-    matches!(profile_of(location), "s3" | "gs" | "az")
-}
-
-/// The built-in profile for a location.
-pub(crate) fn profile_of(location: &str) -> &'static str {
-    match location.split_once("://").map(|(scheme, _)| scheme) {
-        Some("memory") => "memory",
-        Some("s3") => "s3",
-        Some("gs") => "gs",
-        Some("az") => "az",
-        Some("http" | "https") => "http",
-        Some("datastore+http" | "datastore+https") => "datastore",
-        _ if location == "memory:" => "memory",
-        _ => "local",
-    }
+    matches!(store_kind(location), "s3" | "gs" | "az")
 }
 
 /// Treatment of something that exists at the target.

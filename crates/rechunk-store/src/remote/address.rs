@@ -15,7 +15,7 @@ pub(crate) enum Scheme {
 }
 
 impl Scheme {
-    fn of(scheme: &str) -> Option<Self> {
+    pub(crate) fn of(scheme: &str) -> Option<Self> {
         match scheme {
             "s3" | "s3a" => Some(Self::S3),
             "gs" => Some(Self::Gcs),
@@ -23,6 +23,17 @@ impl Scheme {
             "http" | "https" => Some(Self::Http),
             "datastore+http" | "datastore+https" => Some(Self::Datastore),
             _ => None,
+        }
+    }
+
+    /// The scheme that its kind is known by.
+    pub(crate) fn kind(self) -> &'static str {
+        match self {
+            Self::S3 => "s3",
+            Self::Gcs => "gs",
+            Self::Azure => "az",
+            Self::Http => "http",
+            Self::Datastore => "datastore",
         }
     }
 

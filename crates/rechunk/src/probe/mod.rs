@@ -13,11 +13,10 @@ use rechunk_plan::StoreProfile;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use rechunk_store::Stores;
+use rechunk_store::{Stores, store_kind};
 
 use crate::Error;
 use crate::profile::{CodecEntry, ProfileFile, SpeedsEntry, StoreEntry, key_place, place_of};
-use crate::request::profile_of;
 
 pub use codecs::{CodecMeasurement, CodecsMeasurement};
 pub use ladder::Rung;
@@ -94,7 +93,7 @@ pub async fn probe(
         let doing = format!("probing {location}");
         return Err(Error::Interrupted { doing });
     }
-    let like = profile_of(location).to_owned();
+    let like = store_kind(location).to_owned();
     let mut probed =
         Probed { location: location.to_owned(), like, store, codecs, not_measured: Vec::new() };
     probed.not_measured = probed.not_measured();

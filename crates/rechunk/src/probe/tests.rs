@@ -8,7 +8,7 @@ fn options(read: Option<&str>) -> ProbeOptions {
 fn probed(location: &str, store: StoreMeasurement) -> Probed {
     let codecs =
         CodecsMeasurement { codecs: vec![], not_measured: vec![], copy_bytes_per_second: 1.0 };
-    let (location, like) = (location.to_owned(), profile_of(location).to_owned());
+    let (location, like) = (location.to_owned(), store_kind(location).to_owned());
     Probed { location, like, store, codecs, not_measured: vec![] }
 }
 

@@ -4,10 +4,10 @@
 use std::path::{Path, absolute};
 
 use rechunk_plan::{Profile, StoreProfile};
+use rechunk_store::store_kind;
 
 use super::ProfileFile;
 use crate::Error;
-use crate::request::profile_of;
 
 /// The cost constants of source, intermediate and target: `names` as asked for, at `locations`.
 pub(crate) fn choose(
@@ -47,7 +47,7 @@ fn named(file: Option<&ProfileFile>, name: &str) -> Result<StoreProfile, Error> 
 }
 
 fn at(file: Option<&ProfileFile>, location: &str) -> StoreProfile {
-    let kind = profile_of(location);
+    let kind = store_kind(location);
     let of_file = file.and_then(|file| {
         let place = place_of(location)?;
         let above = file.stores.keys().filter_map(|key| Some((key, key_place(key)?)));
@@ -62,7 +62,7 @@ fn at(file: Option<&ProfileFile>, location: &str) -> StoreProfile {
 /// The built-in profile a key of a file stands for or is like: a kind, or that of a location.
 pub(super) fn kind_of(key: &str) -> Option<&str> {
     let is_kind = StoreProfile::names().any(|name| name == key);
-    if is_kind { Some(key) } else { key_place(key).map(|_| profile_of(key)) }
+    if is_kind { Some(key) } else { key_place(key).map(|_| store_kind(key)) }
 }
 
 /// The place that a key of a file names, if it names one.

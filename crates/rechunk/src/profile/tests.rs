@@ -37,6 +37,11 @@ fn the_longest_location_counts_then_the_kind() {
     assert_eq!(at("s3://bucket/database").name, "s3");
     assert_eq!(at("s3://bucket/database").get_usd, 1e-6);
     assert_eq!(at("gs://bucket/data").name, "gs");
+    assert_eq!(at("s3a://elsewhere/data").name, "s3");
+    for scheme in ["az", "azure", "adl", "abfs", "abfss"] {
+        assert_eq!(at(&format!("{scheme}://box@account.dfs.core.windows.net/x")).name, "az");
+    }
+    assert_eq!(at("datastore+http://host/datasets/cells/1/1/1/latest").name, "datastore");
     assert_eq!(at("/data/x.zarr").name, "/data");
     assert_eq!(at("file:///data/x.zarr").name, "/data");
     assert_eq!(at("/data2/x.zarr").name, "local");
