@@ -16,8 +16,15 @@ pub(crate) fn of_apply(args: &ApplyArgs) -> Result<CopyRequest, Error> {
     let asked = operation(&args.operation)?;
     let is_statistic = asked.is_statistic()?;
     let (source, others, target) = match &args.locations[..] {
-        [source] if is_statistic => (source, &[][..], ""),
+        [source] if is_statistic && args.boxes.defer.is_none() => (source, &[][..], ""),
         [source, others @ .., target] if !is_statistic => (source, others, &target[..]),
+        _ if args.boxes.defer.is_some() => {
+            return Err(Error::Apply {
+                code: "NO_DST_DEFER",
+                message: "without a target no combination can be deferred".to_owned(),
+                proposal: None,
+            });
+        }
         _ => {
             let message = if is_statistic {
                 format!("`{}` is a statistic of one source, and has no target", asked.name())
@@ -27,7 +34,8 @@ pub(crate) fn of_apply(args: &ApplyArgs) -> Result<CopyRequest, Error> {
             return Err(usage(message, None));
         }
     };
-    let mut request = CopyRequest::new(source, target);
+    let left = args.boxes.defer.as_deref();
+    let mut request = CopyRequest::new(source, left.unwrap_or(target));
     let options = &args.target_options;
     request.chunks = options.chunks.parse()?;
     request.shards = parsed(options.shards.as_deref())?;
@@ -133,6 +141,7 @@ fn of_boxes(apply: &mut ApplyRequest, args: &BoxArgs) -> Result<(), Error> {
     apply.gap = pads("--gap", args.gap.as_deref())?;
     apply.reduce_max = parsed(args.reduce_max.as_deref())?;
     apply.direct = args.direct;
+    apply.defer = args.defer.is_some();
     apply.clip = !args.no_clip;
     Ok(())
 }

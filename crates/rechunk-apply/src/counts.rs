@@ -260,13 +260,16 @@ impl ApplyPlan {
     pub fn counts(&self) -> Result<Counts, ApplyError> {
         let axes: Vec<AxisSums> = (0..self.rank()).map(|axis| self.axis_sums(axis)).collect();
         let over = |of: fn(&AxisSums) -> u128, name| product(axes.iter().map(of), name);
-        let has_blocks = self.way != Way::Direct;
+        let has_blocks = self.way == Way::Pull;
         let block_elements =
             if has_blocks { over(|axis| axis.keep, "voxels in blocks")? } else { 0 };
         let bytes = block_elements.checked_mul(self.block_form().item_bytes());
-        let chunks = self.chunk_counts();
+        let chunks = match self.way {
+            Way::Defer => self.deferred_counts(),
+            Way::Direct | Way::Pull => self.chunk_counts(),
+        };
         let of_chunks = |of: fn(&(u128, u128)) -> u128| {
-            if self.spec.target.is_none() || self.way == Way::Defer {
+            if self.spec.target.is_none() {
                 return Ok(0);
             }
             product(chunks.iter().map(of), "array chunks")

@@ -84,7 +84,7 @@ impl ApplyPlan {
                 is_blended: of.is_blended,
                 rule: of.combine.rule,
                 lane: of.combine.lane,
-                is_in_memory: level < self.top() || self.way == Way::Direct,
+                is_in_memory: level < self.top() || self.way != Way::Pull,
             }
         });
         Ok(Summary {

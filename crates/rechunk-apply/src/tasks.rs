@@ -109,12 +109,6 @@ impl ApplyPlan {
         self.weights_at(self.top(), &self.tiles, &task.index)
     }
 
-    /// Parity of a task, by which deferred blocks of one array cannot overlap: bit `axis` from the
-    /// slowest is set where the index is odd.
-    pub fn task_parity(&self, task: &TopTask) -> u64 {
-        task.index.iter().fold(0, |parity, index| parity * 2 + index % 2)
-    }
-
     /// Number of reduction boxes; 0 where there are no pull tasks.
     pub fn reduction_count(&self) -> u64 {
         self.reduction_count

@@ -13,7 +13,7 @@ impl Plan {
         let job = &work.job;
         let target = self.target();
         let is_of_target = job
-            .target()
+            .written_grid()
             .is_some_and(|grid| grid.shape == target.shape && grid.chunk == target.commit_shape());
         if !is_of_target || job.data_type().item_bytes() != target.item_bytes {
             return Err("its apply is one of another target");

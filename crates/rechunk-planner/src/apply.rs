@@ -1,7 +1,7 @@
 //! The plan of a chunk-wise apply: its stages, their memory and their traffic.
 
 use rechunk_apply::{ApplyError, ApplyPlan, Boundary, SourceGrid, VoxelBox, Way};
-use rechunk_grid::{ChunkGrid, Region};
+use rechunk_grid::ChunkGrid;
 use rechunk_plan::{
     ApplyWork, ArrayId, ArrayRole, Blend, Estimate, Kernel, MissingChunks, OpSpec,
     PIECE_CHECKSUM_BYTES, PLAN_VERSION, Parallel, Plan, PlanArray, PlanMemory, PlanRequest, Reads,
@@ -148,8 +148,8 @@ impl<'a> Sizes<'a> {
         };
         // A block is cut into its pieces before it is sent.
         let leaving = match job.way() {
-            Way::Direct => memory.block_bytes.saturating_add(transfer),
-            Way::Pull | Way::Defer => memory.block_bytes.saturating_mul(2),
+            Way::Direct | Way::Defer => memory.block_bytes.saturating_add(transfer),
+            Way::Pull => memory.block_bytes.saturating_mul(2),
         };
         let mut needs = vec![reading.max(leaving)];
         if job.way() == Way::Pull {
@@ -207,7 +207,7 @@ impl<'a> Sizes<'a> {
                 let rule = job.levels()[job.top()].mode.name().to_owned();
                 ("combine", Kernel::Combine(Blend { rule }))
             };
-            let has_blocks = job.way() != Way::Direct;
+            let has_blocks = job.way() == Way::Pull;
             let input = if is_op { (0, Unit::Chunk) } else { (1, Unit::Piece) };
             let output = match (is_op, has_blocks) {
                 (true, true) => (1, Unit::Piece),
@@ -268,11 +268,12 @@ impl<'a> Sizes<'a> {
 
     fn arrays(&self) -> Vec<PlanArray> {
         let (request, job) = (self.asked.request, &self.asked.job);
-        let side = |role, item_bytes, side: &Side| {
-            PlanArray::of_side(role, request.shape.clone(), item_bytes, side)
+        let side = |role, shape: &[u64], item_bytes, side: &Side| {
+            PlanArray::of_side(role, shape.to_vec(), item_bytes, side)
         };
-        let mut arrays = vec![side(ArrayRole::Source, request.item_bytes, &request.source)];
-        if job.way() != Way::Direct {
+        let shape = &request.shape;
+        let mut arrays = vec![side(ArrayRole::Source, shape, request.item_bytes, &request.source)];
+        if job.way() == Way::Pull {
             let item_bytes = job.block_form().item_bytes();
             arrays.push(PlanArray {
                 uploads: request.intermediate_uploads(),
@@ -284,7 +285,10 @@ impl<'a> Sizes<'a> {
                 )
             });
         }
-        let target = side(ArrayRole::Target, job.data_type().item_bytes(), &request.target);
+        let item_bytes = job.data_type().item_bytes();
+        let left = job.deferred();
+        let shape = left.as_ref().map_or(shape, |left| &left.shape);
+        let target = side(ArrayRole::Target, shape, item_bytes, &request.target);
         arrays.push(PlanArray { uploads: request.target_uploads(), ..target });
         arrays
     }
@@ -299,7 +303,7 @@ impl<'a> Sizes<'a> {
         }
         let target =
             self.target_traffic(job.kept(), counts.target_chunks, counts.whole_target_chunks);
-        if job.way() == Way::Direct {
+        if job.way() != Way::Pull {
             return Ok(vec![Estimate { source, target, ..Estimate::default() }]);
         }
         let tails = counts.pull_requests.saturating_mul(PIECE_CHECKSUM_BYTES);
@@ -343,9 +347,10 @@ impl<'a> Sizes<'a> {
         let (side, item_bytes) =
             (&self.asked.request.target, self.asked.job.data_type().item_bytes());
         let shape = &self.asked.request.shape;
-        let region = kept.to_region().unwrap_or_else(|| Region::whole(shape));
-        let grid = ChunkGrid::new(shape, &side.chunk_shape).ok();
-        let chunks = grid.map_or(objects, |grid| grid.covering(&region).elements());
+        // Deferred blocks lie in chunks that are objects.
+        let region = kept.to_region().filter(|_| self.asked.job.way() != Way::Defer);
+        let grid = ChunkGrid::new(shape, &side.chunk_shape).ok().zip(region);
+        let chunks = grid.map_or(objects, |(grid, region)| grid.covering(&region).elements());
         RoleEstimate {
             get_requests: objects.saturating_sub(whole),
             ..chunks_written(side, item_bytes, chunks, objects)

@@ -24,10 +24,18 @@ pub(crate) fn apply(
             format!("`{}` is a statistic of one source, and has no target", operation.name());
         return Err(wrong("op", &text, None));
     }
+    let left = options.text("defer");
+    if left.is_some() && target.is_empty() {
+        return Err(Error::Apply {
+            code: "NO_DST_DEFER",
+            message: "without a target no combination can be deferred".to_owned(),
+            proposal: None,
+        });
+    }
     if !is_statistic && target.is_empty() {
         return Err(wrong("target", "there is none", Some("name an array to be written")));
     }
-    let mut request = CopyRequest::new(first, target);
+    let mut request = CopyRequest::new(first, left.as_deref().unwrap_or(target));
     array_options(&mut request, options)?;
     request.format = options.choice("format", Format::from_name, FORMATS)?;
     refuse_plan_options(options, &["strategy", "intermediate", "box_bytes"], "an apply")?;
@@ -38,6 +46,7 @@ pub(crate) fn apply(
     let mut apply = ApplyRequest::new(operation, work);
     apply.sources = others.to_vec();
     apply.update = options.flag("update")?;
+    apply.defer = left.is_some();
     rules(&mut apply, options)?;
     boxes(&mut apply, options)?;
     request.apply = Some(Box::new(apply));

@@ -51,7 +51,8 @@ impl Specified {
             source.voxels = known_voxels(&source).await?;
         }
         let applied = Box::pin(Opened::of(&request, &source, &stores, None)).await?;
-        let results = applied.as_ref().map(|applied| applied.results(&source)).transpose()?;
+        let results =
+            applied.as_ref().map(|applied| applied.results(&request, &source)).transpose()?;
         let wish = results.as_ref().unwrap_or(&source);
         let (mut target, mut warnings) = specify_target(&request, wish)?;
         if let Some(applied) = &applied {

@@ -265,7 +265,10 @@ fn deferred_blocks_are_whole_task_boxes() {
         let task = plan.task(ordinal);
         assert_eq!(task.keep, task.task_box);
         assert_eq!(task.keep.shape(), [12]);
-        assert_eq!(plan.task_parity(&task), ordinal % 2);
+        let (layer, start) =
+            ((ordinal % 2).try_into().unwrap(), i64::try_from(ordinal * 8).unwrap());
+        let found = plan.deferred_box(&task);
+        assert_eq!(found, VoxelBox::new([(layer, layer + 1).into(), (start, start + 12).into()]));
     }
     spec.levels[0].mode = Mode::Linear;
     spec.defer = true;

@@ -33,7 +33,7 @@ pub(crate) fn check(execution: &Execution, work: &ApplyWork) -> Result<(), Fault
     let target = execution.sink.array().layout();
     let spec = target.spec();
     let commit = target.shards().map_or(&spec.chunk_shape[..], |shards| shards.shard_shape());
-    let is_of_target = match work.job.target() {
+    let is_of_target = match work.job.written_grid() {
         Some(grid) => grid.shape == spec.shape && grid.chunk == commit,
         None => matches!(execution.sink, Sink::Digest { .. }),
     };

@@ -42,9 +42,10 @@ impl WindowStage {
         let fill = execution.sink.array().layout().spec().fill_item(Endian::NATIVE);
         let windows_at_once = execution.plan.stages[number].tasks_at_once;
         // Blocks go to a store, which takes their memory.
-        let spare_max = if work.job.way() == Way::Direct { windows_at_once } else { 0 };
-        let kept = u64::try_from(work.job.kept().elements()).unwrap_or(u64::MAX);
-        let finished_bytes = kept.saturating_mul(wide(target_item_bytes(&run)?));
+        let spare_max = if work.job.way() == Way::Pull { 0 } else { windows_at_once };
+        let kept = || u64::try_from(work.job.kept().elements()).unwrap_or(u64::MAX);
+        let finished = work.job.deferred().map_or_else(kept, |left| left.elements);
+        let finished_bytes = finished.saturating_mul(wide(target_item_bytes(&run)?));
         let amounts = Amounts { finished_bytes, windows_at_once, spare_max };
         let shared = RegionStage::new(run, number, cpu, amounts)?;
         Ok(Self { shared, fill, work, windows })

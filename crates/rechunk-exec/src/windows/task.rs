@@ -146,19 +146,22 @@ fn box_text(bounds: &VoxelBox) -> String {
 
 /// Gives the result of a task its way.
 async fn leave(stage: &WindowStage, task: &TopTask, output: TaskOutput) -> Result<(), Fault> {
-    let kept_bytes = u64::try_from(task.chunk.intersect(&task.keep).elements()).unwrap_or(u64::MAX);
+    let way = stage.work().job.way();
+    let finished = if way == Way::Defer { &task.keep } else { &task.chunk };
+    let kept_bytes = u64::try_from(finished.intersect(&task.keep).elements()).unwrap_or(u64::MAX);
     let kept_bytes = kept_bytes.saturating_mul(wide(stage.shared.item_bytes));
-    match (stage.work().job.way(), output) {
-        (Way::Direct, TaskOutput::Block { bytes, .. }) => {
-            write::out(stage, &task.keep, &bytes).await?;
+    match (way, output) {
+        (Way::Direct | Way::Defer, TaskOutput::Block { bytes, .. }) => {
+            let left = (way == Way::Defer).then(|| stage.work().job.deferred_box(task));
+            write::out(stage, left.as_ref().unwrap_or(&task.keep), &bytes).await?;
             stage.shared.spare.give(bytes);
             Ok(())
         }
-        (Way::Direct, TaskOutput::Skipped) => {
+        (Way::Direct | Way::Defer, TaskOutput::Skipped) => {
             stage.shared.progress(kept_bytes);
             Ok(())
         }
-        (Way::Pull | Way::Defer, output) => {
+        (Way::Pull, output) => {
             block::put(stage, task, output).await?;
             stage.shared.progress(kept_bytes);
             Ok(())

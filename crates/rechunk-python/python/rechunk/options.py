@@ -145,6 +145,7 @@ class ApplyKeywords(OpenKeywords, ResultKeywords, ResourceKeywords, RunKeywords,
     gap: Shape | None
     reduce_max: Shape | None
     direct: bool
+    defer: str | None
     clip: bool
     boundary: str | None
     missing: str | None

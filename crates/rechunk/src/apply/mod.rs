@@ -7,6 +7,7 @@ mod amount;
 mod boxes;
 mod command;
 mod converted;
+mod deferred;
 mod function;
 mod named;
 mod opened;

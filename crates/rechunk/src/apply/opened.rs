@@ -189,7 +189,14 @@ impl Opened {
     }
 
     /// The source, as an array of results: the target is specified by it.
-    pub(crate) fn results(&self, source: &OpenArray) -> Result<OpenArray, Error> {
+    pub(crate) fn results(
+        &self,
+        request: &CopyRequest,
+        source: &OpenArray,
+    ) -> Result<OpenArray, Error> {
+        if self.request.defer {
+            return self.left(request, source);
+        }
         as_results(source, self.output)
     }
 

@@ -1,8 +1,6 @@
 //! The plan of an apply.
 
-use rechunk_apply::{
-    ApplyPlan, ApplySpec, BoxSpec, LevelSpec, TargetGrid, ValueKind, Way, prepare,
-};
+use rechunk_apply::{ApplyPlan, ApplySpec, BoxSpec, LevelSpec, TargetGrid, ValueKind, prepare};
 use rechunk_format::{Layout, RunFormat, ShardFormat};
 use rechunk_grid::ArraySpec;
 use rechunk_ops::ValueKind as OpKind;
@@ -26,12 +24,7 @@ impl Opened {
         target: Option<&dyn Layout>,
     ) -> Result<(Planned, Vec<String>), Error> {
         let job = self.job(source, target)?;
-        if job.way() == Way::Defer {
-            return Err(Error::Usage {
-                message: "blocks cannot be left uncombined (`defer`) in this version".to_owned(),
-                hint: Some("choose another blend mode".into()),
-            });
-        }
+        let leaves_blocks = self.leaves_blocks(job.way())?;
         if target.and_then(Layout::runs).is_some_and(is_one_file) {
             return Err(Error::Usage {
                 message: "results cannot be written into one file of elements".to_owned(),
@@ -39,6 +32,13 @@ impl Opened {
             });
         }
         let mut warnings = Vec::new();
+        if leaves_blocks {
+            warnings.push(
+                "blocks of the top level stay uncombined, in layers of one array; results are \
+                 written nowhere else"
+                    .to_owned(),
+            );
+        }
         let halo = self.halo(source)?;
         let crop = &job.levels()[0].crop;
         if crop.iter().zip(&halo).any(|(crop, halo)| crop < halo) {
@@ -124,7 +124,12 @@ impl Opened {
         Err(Error::Usage { message, hint: Some(hint.into()) })
     }
 
-    fn job(&self, source: &ArraySpec, target: Option<&dyn Layout>) -> Result<ApplyPlan, Error> {
+    /// Prepares the job. The target of one whose blocks stay is not asked: it has another shape.
+    pub(super) fn job(
+        &self,
+        source: &ArraySpec,
+        target: Option<&dyn Layout>,
+    ) -> Result<ApplyPlan, Error> {
         let asked = &self.request;
         self.check_auto()?;
         let halo = self.halo(source)?;
@@ -135,11 +140,16 @@ impl Opened {
         });
         let levels = levels.collect::<Result<Vec<_>, Error>>()?;
         let mut spec = ApplySpec::without_target(&source.shape, self.output, levels);
-        spec.target = target.map(|target| {
+        spec.defer = asked.defer;
+        spec.target = target.filter(|_| !asked.defer).map(|target| {
             let written = target.spec();
             let commit = target.shards().map_or(&written.chunk_shape[..], ShardFormat::shard_shape);
             TargetGrid { shape: written.shape.clone(), chunk: commit.to_vec() }
         });
+        if asked.defer {
+            let (shape, chunk) = (source.shape.clone(), source.chunk_shape.clone());
+            spec.target = Some(TargetGrid { shape, chunk });
+        }
         spec.region = match (&asked.region, &self.physical) {
             (Some(region), _) => {
                 let bounds = region.bounds(source).map_err(|error| named("the box", error))?;

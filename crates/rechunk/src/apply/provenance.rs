@@ -24,6 +24,9 @@ impl Opened {
         let mut note = Map::new();
         note.insert("operation".to_owned(), said(&self.request.operation).into());
         note.insert("identity".to_owned(), self.identity(source)?.into());
+        if let Some(places) = self.places(source)? {
+            note.insert("blocks".to_owned(), places);
+        }
         target.attributes_mut().insert(PROVENANCE.to_owned(), Value::Object(note));
         Ok(())
     }

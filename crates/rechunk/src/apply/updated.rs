@@ -23,6 +23,14 @@ impl Job {
         stores: Stores,
     ) -> Result<Self, Error> {
         check_options(&request)?;
+        if request.apply.as_ref().is_some_and(|apply| apply.defer) {
+            return Err(Error::Usage {
+                message: "blocks that stay uncombined have an array of their own, which no update \
+                          writes into"
+                    .to_owned(),
+                hint: Some("leave one of the two out".into()),
+            });
+        }
         let location = request.target.clone();
         let begun = begun_growth(&location, &stores).await?;
         let existing = open_existing(&request, &stores).await;

@@ -4,6 +4,7 @@
 
 mod case;
 mod counts;
+mod deferred;
 mod function;
 mod interrupted;
 mod parts;

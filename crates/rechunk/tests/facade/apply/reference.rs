@@ -174,6 +174,43 @@ impl Case {
         if let Op::Threshold(_) = self.op { 0.0 } else { self.sources[0].fill }
     }
 
+    /// Blocks of the top level uncombined: position of the first voxel, shape and elements of the
+    /// array whose first axis tells layers apart.
+    pub(super) fn left(&self) -> (Vec<i64>, Vec<u64>, Vec<f64>) {
+        let (region, top) = (self.worked_on(), self.levels.last().unwrap());
+        let rank = region.len();
+        let gap: Vec<i64> = (0..rank).map(|axis| self.gap_of(axis)).collect();
+        let tiles = self.tiles(self.levels.len() - 1, &region, &gap);
+        let is_layered = |axis: usize| top.blend_of(axis) > 0 && tiles[axis].len() > 1;
+        let layered: Vec<usize> = (0..rank).filter(|&axis| is_layered(axis)).collect();
+        let whole = grown(&region, &(0..rank).map(|axis| top.blend_of(axis)).collect::<Vec<_>>());
+        let layers = vec![2; layered.len()];
+        let extents: Vec<i64> = whole.iter().map(|span| span.1 - span.0).collect();
+        let mut elements = Vec::new();
+        for layer in positions(&layers) {
+            for at in positions(&extents) {
+                let voxel: Vec<i64> = at.iter().zip(&whole).map(|(at, span)| at + span.0).collect();
+                let mut found = tiles.clone();
+                for (axis, tiles) in found.iter_mut().enumerate() {
+                    let parity = layered.iter().position(|&other| other == axis);
+                    let mut number = -1;
+                    tiles.retain(|tile| {
+                        number += 1;
+                        parity.is_none_or(|parity| number % 2 == layer[parity])
+                            && (tile.0.0..tile.0.1).contains(&voxel[axis])
+                    });
+                }
+                let block = choices(&found).next();
+                let task = block.map(|tiles| tiles.iter().map(|tile| tile.0).collect::<Vec<_>>());
+                let value = task.and_then(|task| self.task(self.levels.len() - 1, &task, &voxel));
+                elements.push(value.unwrap_or_else(|| self.target_fill()));
+            }
+        }
+        let shape = std::iter::once(layers.iter().product::<i64>()).chain(extents);
+        let shape = shape.map(|extent| u64::try_from(extent).unwrap()).collect();
+        (whole.iter().map(|span| span.0).collect(), shape, elements)
+    }
+
     /// Calls of the operation: for work chunks that give something to what is kept.
     pub(super) fn calls(&self) -> u64 {
         let region = self.worked_on();
