@@ -24,8 +24,8 @@ pub(crate) use synthetic::SyntheticArgs;
 
 const AFTER: &str = "\
 Locations are paths or URLs (file:// s3:// gs:// az:// http(s):// memory://, datastore+http:// for
-data sets); an array inside a container follows it: data.zarr/air, s3://bucket/data.zarr/air; so it
-does a ZIP file (data.zip/air, image.ozx/0) and references of kerchunk (refs.json/air, refs.parq)
+data sets); what is inside a container follows it: data.zarr/air, data.zip/air, image.ozx/0,
+references of kerchunk (refs.json/air, refs.parq), Icechunk (a.icechunk/air, a#branch=main/air)
 
 Examples:
   rechunk copy sst.zarr/sst by-pixel.zarr --chunks time=-1,lat=30,lon=30 --max-mem 1GiB

@@ -62,6 +62,8 @@ mod html;
 #[cfg(test)]
 mod html_shown;
 #[cfg(test)]
+mod icechunk;
+#[cfg(test)]
 mod interop;
 #[cfg(test)]
 mod jobs;

@@ -51,7 +51,7 @@ fn files_of_other_formats_are_named() {
         ("packed.gz", 0, b"\x1f\x8b\x08", "gzip", "unpack"),
         ("i.nii.other", 344, b"n+1\0", "NIfTI", ".nii"),
         ("page.html", 0, b"<!DOCTYPE html><html></html>\n", "HTML", "page"),
-        ("snapshot", 0, "ICE🧊CHUNKic-2.1".as_bytes(), "Icechunk", "icechunk"),
+        ("snapshot", 0, "ICE🧊CHUNKic-2.1".as_bytes(), "Icechunk", "repository"),
         ("f.fits", 0, b"SIMPLE  =                    T", "FITS", "VirtualiZarr"),
     ];
     for (name, offset, bytes, named, hint) in table {
@@ -95,7 +95,7 @@ fn directories_of_other_formats_are_named() {
                 drop(file(folder, &format!("{place}/repo"), 0, "ICE🧊CHUNK".as_bytes()));
             },
             "Icechunk repository",
-            "icechunk",
+            "repo is no file of Icechunk",
         ),
         (
             "icechunk of version 1",
@@ -104,7 +104,7 @@ fn directories_of_other_formats_are_named() {
                 write_json(Path::new(&path), &serde_json::json!({"snapshot": "ABC"}));
             },
             "Icechunk repository",
-            "to_zarr",
+            "does not name a snapshot",
         ),
         (
             "icechunk without a main branch",
@@ -114,7 +114,7 @@ fn directories_of_other_formats_are_named() {
                 }
             },
             "Icechunk repository",
-            "icechunk",
+            "#branch=main",
         ),
         (
             "mesh",

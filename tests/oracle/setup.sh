@@ -1,15 +1,16 @@
 #!/bin/sh
-# Makes oracle environments at the repository's root: .venv-oracle-z3, .venv-oracle-z2 and .venv-oracle-new, and the
-# modules of tests/oracle/zarrita; or those that are named:
+# Makes oracle environments at the repository's root: .venv-oracle-z3, .venv-oracle-z2, .venv-oracle-new and
+# .venv-oracle-icechunk, and the modules of tests/oracle/zarrita; or those that are named:
 #
 #   z3, z2      zarr-python 3 and 2 with what goes with them
 #   new         the newest zarr-python, GDAL, netCDF-C, kerchunk, VirtualiZarr, tifffile: needs Python 3.12 or newer
+#   icechunk    Icechunk, with the zarr-python and xarray that go with it: needs Python 3.12 or newer
 #   zarrita     Zarr in JavaScript: needs npm
 #   crossings   ome-zarr, ngff-zarr, anndata, spatialdata: 1.3 GB; needs Python 3.12 or newer
 #   webknossos  by itself, because it does not go with those; needs Python 3.12 or newer
 #   zfp         for builds with zfp
 #
-# Where what `new`, `zarrita`, `crossings` and `webknossos` need is missing, that is said, and they are left out. Does
+# Where what `new`, `icechunk`, `zarrita`, `crossings` and `webknossos` need is missing, that is said, and they are left out. Does
 # nothing where environments stand and their requirements have not changed.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -70,10 +71,10 @@ set_up_zarrita() {
     echo "$stamp" >$folder/node_modules/stamp
 }
 
-for world in ${*:-z3 z2 new zarrita}; do
+for world in ${*:-z3 z2 new icechunk zarrita}; do
     case $world in
     zarrita) set_up_zarrita ;;
-    new | crossings | webknossos)
+    new | icechunk | crossings | webknossos)
         newer=$(newer_python)
         if [ -n "$newer" ]; then
             set_up_python "$world" "$newer"

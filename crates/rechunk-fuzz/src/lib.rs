@@ -9,8 +9,8 @@ mod memory;
 mod targets;
 
 use targets::{
-    chunk_decode, chunk_spec, codec_choice, consolidated, job_file, journal, left_behind, location,
-    metadata, n5, packed, precomputed, raw, references, saved_plan, shard, times, zip,
+    chunk_decode, chunk_spec, codec_choice, consolidated, icechunk, job_file, journal, left_behind,
+    location, metadata, n5, packed, precomputed, raw, references, saved_plan, shard, times, zip,
 };
 
 /// A fuzz target: true where its reader accepts the input.
@@ -35,6 +35,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("precomputed_jpeg", precomputed::jpeg),
     ("zip", zip::target),
     ("references", references::target),
+    ("icechunk", icechunk::target),
     ("chunk_spec", chunk_spec::target),
     ("job_file", job_file::target),
     ("saved_plan", saved_plan::target),

@@ -26,6 +26,12 @@ pub(crate) trait Backend: Debug + Send + Sync {
     /// Returns a sentence for people, if there is something that cannot be read.
     async fn warning(&self) -> Result<Option<String>, StoreError>;
 
+    /// Returns `location`, which leads to the place, such that it stays at the state that is read.
+    /// `None` if there is no such location, or it does already.
+    async fn fixed_location(&self, _: &str) -> Result<Option<String>, StoreError> {
+        Ok(None)
+    }
+
     /// Reads what is wanted of an object into `buffer`, which gets room for `room_bytes` if it has
     /// to grow. Returns the size of the object, or `None` if there is none.
     async fn read(

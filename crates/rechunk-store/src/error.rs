@@ -130,6 +130,16 @@ pub enum StoreError {
         /// When, as the store says.
         written: String,
     },
+    /// It is not in the state in which something was said of it.
+    #[error("{key} in {location} {reason}: it was changed after the reference to it was made")]
+    Outdated {
+        /// Label of the store.
+        location: String,
+        /// The key.
+        key: String,
+        /// Its state now, and then.
+        reason: String,
+    },
     /// It was there and is not any more.
     #[error(
         "{key} in {location} was there before, and is missing now: it was removed while it was being read"
@@ -146,6 +156,14 @@ pub enum StoreError {
         /// Label of the references.
         location: String,
         /// Fault of the references.
+        reason: String,
+    },
+    /// An Icechunk repository that cannot be read, or is none.
+    #[error("cannot read {location} as an Icechunk repository: {reason}")]
+    Repository {
+        /// Label of the repository.
+        location: String,
+        /// Fault of the repository.
         reason: String,
     },
     /// A file that a reference leads to cannot be read, or not as the reference says.

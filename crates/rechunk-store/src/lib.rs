@@ -2,11 +2,11 @@
 //!
 //! A [`Store`] is a place that holds objects by key: a local directory, a named space in memory, a
 //! bucket of S3, GCS or Azure, a level of a data set at a server, or (read only) a ZIP file,
-//! references to ranges of other files, or an HTTP server; [`Stores`] opens them and shares
-//! connections. Opening has no side effects. Every operation is counted in one place, the
-//! [`Meter`], under the [`Role`] the store plays, above any retry; attempts on the wire apart. A
-//! missing object is `None`, never an error, and whatever is there but cannot be read is an error,
-//! never missing.
+//! references to ranges of other files, a repository of Icechunk, or an HTTP server; [`Stores`]
+//! opens them and shares connections. Opening has no side effects. Every operation is counted in
+//! one place, the [`Meter`], under the [`Role`] the store plays, above any retry; attempts on the
+//! wire apart. A missing object is `None`, never an error, and whatever is there but cannot be read
+//! is an error, never missing.
 //!
 //! Files of raw elements are moved in runs of bytes: a [`ReadFile`] is read at any place, and a
 //! [`PartFile`] is written at any place until it is whole. Only a local directory has them.
@@ -17,6 +17,7 @@
 
 mod abandoned_uploads;
 mod backend;
+mod condition;
 mod conditional;
 mod connections;
 mod copies;
@@ -25,6 +26,7 @@ mod durability;
 mod error;
 mod file_size;
 mod free_room;
+mod icechunk;
 mod key;
 mod lease;
 mod length;
@@ -41,6 +43,7 @@ mod pace;
 mod percent;
 mod reads;
 mod references;
+mod referred;
 mod refused;
 mod remote;
 mod retry;
@@ -53,6 +56,7 @@ mod upload_log;
 mod upload_records;
 mod upload_whole;
 mod versioned;
+mod versioned_location;
 mod view;
 mod wanted;
 mod watch;

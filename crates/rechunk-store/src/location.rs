@@ -8,6 +8,7 @@ use crate::StoreError;
 use crate::datastore::LevelLocation;
 use crate::percent::percent_decode;
 use crate::remote::{Address, Scheme};
+use crate::versioned_location::without_version;
 
 /// A place a store can be opened at.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub(crate) enum Place {
 
 /// True if a location is of a store that is reached over the network.
 pub fn is_remote(location: &str) -> bool {
-    matches!(parse(location), Ok(Place::Remote(_)))
+    matches!(parse(&without_version(location)), Ok(Place::Remote(_)))
 }
 
 /// True if a location is of an array that is there before anything is written: a level of a data
@@ -57,7 +58,7 @@ pub fn store_kind(location: &str) -> &'static str {
 /// Names of two places in remote stores: one begins with the other if it is at it or below it. The
 /// spelling of their URLs does not matter; `None` if one is elsewhere.
 pub fn remote_names(a: &str, b: &str) -> Option<[String; 2]> {
-    match (parse(a), parse(b)) {
+    match (parse(&without_version(a)), parse(&without_version(b))) {
         (Ok(Place::Remote(a)), Ok(Place::Remote(b))) => Some(a.names(&b)),
         _ => None,
     }

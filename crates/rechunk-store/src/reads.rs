@@ -237,7 +237,7 @@ impl Store {
             _ => response,
         };
         self.check_encoding(key, &response)?;
-        self.view.check_unchanged(key, &response.meta)?;
+        self.view.check_state(key, wanted, &response.meta)?;
         let length = self.accept(key, wanted, &response)?;
         Ok((response, length))
     }
@@ -316,7 +316,7 @@ impl Store {
             Wanted::RangeOf { .. } if self.answers_with_all(wanted) => None,
             Wanted::RangeOf { start, length, .. }
             | Wanted::Range { start, length }
-            | Wanted::Within { start, length } => {
+            | Wanted::Within { start, length, .. } => {
                 // A range beyond what can be counted is beyond the end of any object.
                 let end =
                     start.checked_add(length).ok_or_else(|| self.view.short(key, length, 0))?;
@@ -368,14 +368,14 @@ impl Store {
                 return Err(self.view.too_large(key, size_bytes, limit_bytes));
             }
             Wanted::Whole { .. } | Wanted::Part { .. } | Wanted::Exactly { .. } => size_bytes,
-            Wanted::Within { start, length } if size_bytes < start.saturating_add(length) => {
+            Wanted::Within { start, length, .. } if size_bytes < start.saturating_add(length) => {
                 let (location, key) = (self.label().to_owned(), key.to_owned());
                 let expected_bytes = start.saturating_add(length);
                 return Err(StoreError::WrongSize { location, key, size_bytes, expected_bytes });
             }
             Wanted::RangeOf { start, length, .. }
             | Wanted::Range { start, length }
-            | Wanted::Within { start, length }
+            | Wanted::Within { start, length, .. }
                 if response.range.start == start =>
             {
                 length

@@ -321,6 +321,15 @@ impl Store {
         }
     }
 
+    /// Returns `location`, by which this place was opened, such that it names the state that is
+    /// read. Of a branch of a repository that is a snapshot; `None` elsewhere.
+    pub async fn fixed_location(&self, location: &str) -> Result<Option<String>, StoreError> {
+        match &self.kind {
+            Kind::References(references) => references.fixed_location(location).await,
+            _ => Ok(None),
+        }
+    }
+
     /// Its answers take long, compared with their bytes: many requests are to be in flight.
     pub fn answers_late(&self) -> bool {
         match &self.kind {

@@ -7,6 +7,7 @@ use object_store::ObjectStore;
 use object_store::path::Path;
 
 use crate::connections::Connections;
+use crate::icechunk::InUse as Repositories;
 use crate::location::{Place, parse, zip_file};
 use crate::references::{InUse, Refused};
 use crate::store::Kind;
@@ -20,6 +21,8 @@ pub struct Stores {
     connections: Connections,
     /// References that are in use: they are read once.
     references: Arc<InUse>,
+    /// Repositories of Icechunk that are in use.
+    repositories: Arc<Repositories>,
 }
 
 impl fmt::Debug for Stores {
@@ -69,9 +72,17 @@ impl Stores {
     /// `file://`, `memory://NAME` (shared by name in this process), `memory:` (gone with its last
     /// clone), `s3://`, `gs://`, `az://`, `http(s)://` (read only). A path to or into a ZIP file is
     /// read only, and so are references of kerchunk or VirtualiZarr (a `.json` file, a directory of
-    /// Parquet files). The store counts as [`crate::Role::Control`] until told otherwise.
+    /// Parquet files), and a repository of Icechunk (a directory that is one, elsewhere a name that
+    /// ends in `.icechunk` or has a version behind it: `#branch=main`, `#tag=v1`, `#snapshot=ID`;
+    /// then what is in it). The store counts as [`crate::Role::Control`] until told otherwise.
     pub fn open(&self, location: &str) -> Result<Store, StoreError> {
-        let (place, connections) = (parse(location)?, &self.connections);
+        let connections = &self.connections;
+        if let Some((repository, below)) = self.repositories.at(location, connections)? {
+            let mut store = Store::from_object_store(Arc::new(Refused), repository.label());
+            store.kind = Kind::References(repository);
+            return Ok(store.child(&below)?.with_meter(self.meter()));
+        }
+        let place = parse(location)?;
         if let Some((references, below)) = self.references.at(location, &place, connections)? {
             let mut store = Store::from_object_store(Arc::new(Refused), references.label());
             store.kind = Kind::References(references);

@@ -157,6 +157,19 @@ impl View {
         }
     }
 
+    /// Refuses an object that is not in the state that is wanted, or not any more.
+    pub(crate) fn check_state(
+        &self,
+        key: &str,
+        wanted: Wanted<'_>,
+        found: &ObjectMeta,
+    ) -> Result<(), StoreError> {
+        if let Wanted::Within { condition: Some(condition), .. } = wanted {
+            condition.check(&self.label, key, found)?;
+        }
+        self.check_unchanged(key, found)
+    }
+
     /// Refuses an object that was written since the place is watched; counts one that was written
     /// before, but after reading had begun.
     pub(crate) fn check_unchanged(&self, key: &str, found: &ObjectMeta) -> Result<(), StoreError> {

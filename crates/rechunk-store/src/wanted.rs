@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::condition::Condition;
 use crate::narrow::Narrow;
 
 /// An end of an object.
@@ -37,8 +38,9 @@ pub(crate) enum Wanted<'a> {
     RangeOf { size_bytes: u64, start: u64, length: u64 },
     /// So many bytes from there on.
     Range { start: u64, length: u64 },
-    /// So many bytes from there on, of an object that is not known to be so long.
-    Within { start: u64, length: u64 },
+    /// So many bytes from there on, of an object that is not known to be so long; one in another
+    /// state is refused.
+    Within { start: u64, length: u64, condition: Option<&'a Condition> },
     /// So many bytes at an end, or all it has.
     End { end: End, length: u64 },
 }

@@ -1,5 +1,5 @@
-//! Re-cuts large chunked arrays (Zarr, N5, NumPy, NIfTI, references to NetCDF) within a memory
-//! budget, and reads and writes regions of them.
+//! Re-cuts large chunked arrays (Zarr, N5, NumPy, NIfTI, references to NetCDF, Icechunk) within a
+//! memory budget, and reads and writes regions of them.
 //!
 //! A copy is planned before the first byte moves: the plan says how many requests, bytes and how
 //! much memory it takes. The run counts them, can be stopped at any time, and goes on where it was.
@@ -110,6 +110,7 @@ mod element;
 mod elements;
 mod error;
 mod finish;
+mod fixed_source;
 mod formats;
 mod free_room;
 mod group;

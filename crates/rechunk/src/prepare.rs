@@ -4,6 +4,7 @@ use rechunk_store::{Meter, Stores, is_versioned};
 
 use crate::Error;
 use crate::chunk_keys;
+use crate::fixed_source::fixed_source;
 use crate::growth::{Neighbours, Trust};
 use crate::into_version::into_version;
 use crate::job::Job;
@@ -15,6 +16,7 @@ impl Job {
     /// Opens the source and plans. Reads metadata and a few chunk sizes; writes nothing.
     pub async fn prepare(request: CopyRequest, stores: &Stores) -> Result<Self, Error> {
         let stores = stores.with_meter(&Meter::new());
+        let request = fixed_source(request, &stores).await?;
         let source = open_array(&request.source, &request.open_options(), &stores).await?;
         Self::plan(request, source, stores).await
     }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::Error;
+use crate::fixed_source::fixed_source;
 use crate::growth::check_trust;
 use crate::job::Job;
 use crate::open::{Opened, left_out, open_node, open_store};
@@ -263,6 +264,7 @@ pub async fn prepare(
     stores: &Stores,
 ) -> Result<Prepared, Error> {
     check_trust(&request)?;
+    let request = fixed_source(request, stores).await?;
     if let Some(pyramid) = request.pyramid.clone() {
         selection.check_unused()?;
         let job = Box::pin(prepare_pyramid(request, *pyramid, stores)).await?;

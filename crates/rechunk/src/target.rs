@@ -13,6 +13,9 @@ use crate::error::store_error;
 use crate::formats::{Documents, Format, Metadata, NewGroup, Node, node_in};
 use crate::{Error, Remedy};
 
+/// Kind of a store that [`Store::read_only`] may name.
+const ICECHUNK: &str = "an Icechunk repository";
+
 /// Opens the target's place; nothing is created.
 pub(crate) fn open_target(location: &str, stores: &Stores) -> Result<Store, Error> {
     if location.is_empty() {
@@ -36,6 +39,10 @@ pub(crate) fn check_writable(location: &str, store: &Store) -> Result<(), Error>
         Some(what) if store.is_versioned() => (
             format!("{what} is only read"),
             "name a version by its number, `latest`, or `new` for one that is made",
+        ),
+        Some(what) if what == ICECHUNK => (
+            format!("{what} is only read"),
+            "write a Zarr store, which the icechunk package of Python can take in",
         ),
         Some(what) if what != "a ZIP file" => (
             format!("{what} is only read"),

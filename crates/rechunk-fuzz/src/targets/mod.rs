@@ -4,6 +4,7 @@ pub(crate) mod chunk_decode;
 pub(crate) mod chunk_spec;
 pub(crate) mod codec_choice;
 pub(crate) mod consolidated;
+pub(crate) mod icechunk;
 pub(crate) mod job_file;
 pub(crate) mod journal;
 pub(crate) mod left_behind;

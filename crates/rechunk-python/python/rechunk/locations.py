@@ -203,9 +203,10 @@ def _word(value: Any) -> str:
 
 
 def _of_icechunk(store: Any) -> tuple[str, list[str]]:
+    snapshot = getattr(getattr(store, "session", store), "snapshot_id", "ID")
     raise UsageError(
         "an object of Icechunk does not say where its repository is",
-        hint="give the path or the URL of the repository, which rechunk reads",
+        hint=f"give the path or the URL of the repository: REPOSITORY#snapshot={snapshot}/PATH",
     )
 
 

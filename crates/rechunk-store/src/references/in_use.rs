@@ -1,19 +1,19 @@
 //! Finds the references that a location leads into, and shares those that are in use.
 
-use std::collections::BTreeMap;
 use std::path::{Path as FilePath, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
 use super::References;
-use super::files::Base;
 use super::recognise::{Form, TABLES_KEY, at_local, in_names};
 use crate::StoreError;
 use crate::connections::Connections;
 use crate::location::{Place, names_behind};
+use crate::referred::files::Base;
+use crate::referred::shared::Shared;
 
 /// References that are in use, by where they are: they are read once.
 #[derive(Default)]
-pub(crate) struct InUse(Mutex<BTreeMap<String, Weak<References>>>);
+pub(crate) struct InUse(Shared<References>);
 
 impl InUse {
     /// The references that a location is or leads into, and what is behind them.
@@ -62,7 +62,7 @@ impl InUse {
             let (label, base) = (file.display().to_string(), Base::Local(parent.into()));
             Ok(References::new(&label, form, place, key, base, connections))
         };
-        Ok(Some((self.get_or_make(&all, make)?, below)))
+        Ok(Some((self.0.get_or_make(&all, make)?, below)))
     }
 
     fn in_url(
@@ -88,23 +88,6 @@ impl InUse {
             let base = Base::Url(url(parent));
             Ok(References::new(&location, form, place, key, base, connections))
         };
-        Ok(Some((self.get_or_make(&location, make)?, below)))
-    }
-
-    /// The references at `location`, those that are in use or else what `make` makes.
-    fn get_or_make(
-        &self,
-        location: &str,
-        make: impl FnOnce() -> Result<References, StoreError>,
-    ) -> Result<Arc<References>, StoreError> {
-        // A panic elsewhere cannot leave the map half-changed.
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(references) = known.get(location).and_then(Weak::upgrade) {
-            return Ok(references);
-        }
-        let references = Arc::new(make()?);
-        known.retain(|_, references| references.strong_count() > 0);
-        known.insert(location.to_owned(), Arc::downgrade(&references));
-        Ok(references)
+        Ok(Some((self.0.get_or_make(&location, make)?, below)))
     }
 }

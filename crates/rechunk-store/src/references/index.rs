@@ -7,10 +7,10 @@ use bytes::Bytes;
 use object_store::path::Path;
 
 use super::fault::Fault;
-use super::found::Found;
 use super::odd::{Odd, called, scalar_chunk, without_extra_slashes};
 use super::templates::Templates;
 use crate::length::wide;
+use crate::referred::found::Found;
 
 /// Stands for "the file as a whole" where a length would be.
 const WHOLE: u64 = u64::MAX;
@@ -281,7 +281,7 @@ impl Index {
             None => Found::Inline(within(&self.inline, start, length)),
             Some(url) => {
                 let range = (length != WHOLE).then(|| start..start + length);
-                Found::File { url: self.file(url), range }
+                Found::File { url: self.file(url), range, condition: None }
             }
         }
     }

@@ -9,9 +9,7 @@
 mod chunks;
 mod document;
 mod fault;
-mod files;
 mod footer;
-mod found;
 mod in_use;
 mod index;
 mod json;
@@ -37,7 +35,6 @@ use object_store::ObjectMeta;
 use tokio::sync::OnceCell;
 
 use self::fault::Fault;
-use self::files::{Base, Files};
 pub(crate) use self::in_use::InUse;
 use self::index::Index;
 use self::pieces::Pieces;
@@ -45,6 +42,8 @@ use self::recognise::Form;
 pub(crate) use self::refused::Refused;
 use self::tables::Tables;
 use crate::connections::Connections;
+use crate::referred::Referred;
+use crate::referred::files::Base;
 use crate::{Store, StoreError};
 
 /// A document of references; it is read when something is first asked of it.
@@ -56,7 +55,7 @@ pub(crate) struct References {
     place: Store,
     /// The document: its key in `place`.
     key: String,
-    files: Files,
+    referred: Arc<Referred>,
     loaded: OnceCell<Loaded>,
     /// Whether files are reached over a network, once it is known.
     is_late: OnceLock<bool>,
@@ -94,9 +93,9 @@ impl References {
         connections: &Connections,
     ) -> Self {
         let (label, key) = (label.into(), key.to_owned());
-        let files = Files::new(base, connections.clone());
+        let referred = Arc::new(Referred::new(base, connections.clone()));
         let (loaded, is_late) = (OnceCell::new(), OnceLock::new());
-        Self { label, form, place, key, files, loaded, is_late }
+        Self { label, form, place, key, referred, loaded, is_late }
     }
 
     /// Name of the references, for people.
@@ -113,7 +112,7 @@ impl References {
                 Content::Tables(tables) => tables.a_file(&self.place).await.map(Into::into),
             };
             // Who was first has found the same.
-            let _ = self.is_late.set(file.is_some_and(|file| self.files.is_remote(&file)));
+            let _ = self.is_late.set(file.is_some_and(|file| self.referred.is_remote(&file)));
         }
         Ok(loaded)
     }

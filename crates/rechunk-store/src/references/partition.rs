@@ -13,12 +13,13 @@ use parquet::file::serialized_reader::{ReadOptionsBuilder, SerializedFileReader}
 
 use super::document::decode;
 use super::fault::Fault;
-use super::found::Found;
 use super::limits::{ROWS_MAX, URL_BYTES_MAX};
 use super::odd::Odd;
 use super::pages::unpacked_bytes;
 use super::schema::schema;
 use crate::length::wide;
+use crate::referred::cache::Held;
+use crate::referred::found::Found;
 
 /// Most bytes of a file, of its pages once they are unpacked, and of the names and values that rows
 /// of it have.
@@ -188,16 +189,17 @@ impl Partition {
         }
         let url = Arc::clone(self.urls.get(usize::try_from(url).ok()?)?);
         let range: Option<Range<u64>> = (length != WHOLE).then(|| start..start + length);
-        Some(Found::File { url, range })
+        Some(Found::File { url, range, condition: None })
     }
 
     /// A file that references lead to, if there is one.
     pub(super) fn a_file(&self) -> Option<&str> {
         self.urls.first().map(AsRef::as_ref)
     }
+}
 
-    /// Memory it takes, about.
-    pub(super) fn held_bytes(&self) -> usize {
+impl Held for Partition {
+    fn held_bytes(&self) -> usize {
         self.rows.len() * size_of::<Row>() + self.urls_bytes + self.inline.len()
     }
 }

@@ -3,29 +3,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::TryStreamExt;
 use object_store::path::Path;
-use tokio::sync::{OnceCell, Semaphore};
 
 use super::chunks::{Chunks, NOT_V2, is_array_v3};
 use super::fault::Fault;
-use super::found::Found;
 use super::json::Json;
 use super::limits::{DOCUMENT_BYTES_MAX, INDEX_BYTES_MAX, KEY_BYTES_MAX, ROWS_MAX};
 use super::odd::Odd;
 use super::partition::{FILE_BYTES_MAX, Partition};
+use crate::referred::cache::Cache;
+use crate::referred::found::Found;
 use crate::{Store, StoreError};
 
-/// Most bytes of files that are kept in memory after they were read.
-const CACHE_BYTES_MAX: usize = 256 << 20;
-/// Most of such files.
-const CACHE_FILES_MAX: usize = 4096;
-/// Files that are read at once.
-const READ_AT_ONCE: usize = 2;
 /// Most files that are asked for without knowing that they are there.
 const FILES_ASKED_MAX: u64 = 10_000;
 /// Most bytes of a member that is passed over to see whether a document is one of references.
@@ -42,19 +35,7 @@ pub(super) struct Tables {
     odd: Odd,
     /// Rows of a file.
     record_size: u64,
-    cache: Mutex<BTreeMap<String, Cached>>,
-    /// Counts uses of the cache.
-    now: AtomicU64,
-    permits: Semaphore,
-}
-
-/// A file, or that there is none.
-type Slot = Arc<OnceCell<Option<Arc<Partition>>>>;
-
-#[derive(Debug)]
-struct Cached {
-    slot: Slot,
-    used: u64,
+    cache: Cache<Partition>,
 }
 
 /// A chunk: the file its reference is in, and the row there.
@@ -96,15 +77,7 @@ impl Tables {
             };
             arrays.insert(path.to_owned(), chunks.map_err(|fault| fault.to_string()));
         }
-        Ok(Self {
-            documents,
-            arrays,
-            odd,
-            record_size,
-            cache: Mutex::default(),
-            now: AtomicU64::new(0),
-            permits: Semaphore::new(READ_AT_ONCE),
-        })
+        Ok(Self { documents, arrays, odd, record_size, cache: Cache::default() })
     }
 
     /// A sentence for people, if there are documents that cannot be read.
@@ -179,55 +152,15 @@ impl Tables {
         place: &Store,
         file: &str,
     ) -> Result<Option<Arc<Partition>>, StoreError> {
-        let slot = self.slot(file);
-        let is_new = !slot.initialized();
-        let found = slot.get_or_try_init(|| self.load(place, file)).await?.clone();
-        if is_new {
-            self.shrink(file);
-        }
-        Ok(found)
-    }
-
-    async fn load(&self, place: &Store, file: &str) -> Result<Option<Arc<Partition>>, StoreError> {
-        // It is never closed.
-        let _permit = self.permits.acquire().await;
-        let Some(bytes) = Box::pin(place.get(file, FILE_BYTES_MAX)).await? else { return Ok(None) };
-        // What is not as its format wants it may end in a panic of the crate that reads it.
-        let read = tokio::task::spawn_blocking(move || Partition::read(&bytes)).await;
-        let partition = read.unwrap_or(Err(Fault::Pages));
-        let partition =
-            partition.map_err(|fault| fault.of(&format!("{}/{file}", place.label())))?;
-        Ok(Some(Arc::new(partition)))
-    }
-
-    fn slot(&self, file: &str) -> Slot {
-        let used = self.now.fetch_add(1, Ordering::Relaxed);
-        // A panic elsewhere cannot leave the table half-changed.
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(cached) = cache.get_mut(file) {
-            cached.used = used;
-            return Arc::clone(&cached.slot);
-        }
-        let slot = Slot::default();
-        cache.insert(file.to_owned(), Cached { slot: Arc::clone(&slot), used });
-        slot
-    }
-
-    /// Forgets the files that were not used for the longest time, as long as all take too much;
-    /// never `kept`.
-    fn shrink(&self, kept: &str) {
-        let held = |cached: &Cached| {
-            let found = cached.slot.get().and_then(Option::as_ref);
-            found.map_or(0, |partition| partition.held_bytes())
+        let load = async {
+            let got = Box::pin(place.get(file, FILE_BYTES_MAX)).await?;
+            let Some(bytes) = got else { return Ok(None) };
+            // What is not as its format wants it may end in a panic of the crate that reads it.
+            let read = tokio::task::spawn_blocking(move || Partition::read(&bytes)).await;
+            let partition = read.unwrap_or(Err(Fault::Pages));
+            partition.map(Some).map_err(|fault| fault.of(&format!("{}/{file}", place.label())))
         };
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut sum: usize = cache.values().map(held).sum();
-        while sum > CACHE_BYTES_MAX || cache.len() > CACHE_FILES_MAX {
-            let is_other = |(file, _): &(&String, &Cached)| *file != kept;
-            let oldest = cache.iter().filter(is_other).min_by_key(|(_, cached)| cached.used);
-            let Some(file) = oldest.map(|(file, _)| file.clone()) else { return };
-            sum -= cache.remove(&file).map_or(0, |cached| held(&cached));
-        }
+        self.cache.get(file, load).await
     }
 
     /// Names of what is directly below `prefix` and has keys below it.

@@ -4,7 +4,7 @@ use futures::TryStreamExt;
 use tempfile::TempDir;
 
 use super::*;
-use crate::{End, Role, Stores};
+use crate::{End, Role, Stores, referred::found};
 
 const ZGROUP: &str = r#"".zgroup": "{\"zarr_format\": 2}""#;
 

@@ -3,6 +3,7 @@
 mod contract;
 mod copies;
 mod datasets;
+mod icechunk;
 mod odd_answers;
 mod uploads;
 mod web_servers;

@@ -31,7 +31,10 @@ const FILES: [(Sign, NotOurs); 41] = [
     (Sign::At(0, b"MM\0+"), NotOurs::new("a BigTIFF file", REFERENCES)),
     (Sign::At(0, b"SIMPLE  ="), NotOurs::new("a FITS file", REFERENCES)),
     (Sign::At(0, b"WKW\x01"), NotOurs::new("a WKW file (webknossos-wrap)", super::WEBKNOSSOS)),
-    (Sign::At(0, "ICE🧊CHUNK".as_bytes()), NotOurs::new("a file of Icechunk", super::ICECHUNK)),
+    (
+        Sign::At(0, "ICE🧊CHUNK".as_bytes()),
+        NotOurs::new("a file of Icechunk", super::ICECHUNK_FILE),
+    ),
     (Sign::At(0, b"PAR1"), NotOurs::new("a Parquet file", TABLE)),
     (Sign::At(0, b"ARROW1"), NotOurs::new("an Arrow file", TABLE)),
     (

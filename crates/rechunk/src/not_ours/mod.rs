@@ -28,8 +28,9 @@ const REFERENCES: &str = "make references to what is in it with kerchunk or Virt
                           them (.json, .parquet)";
 const CONVERT: &str = "convert it to Zarr first, with a library that reads it";
 const UNPACK: &str = "unpack it first, and name what was in it";
-const ICECHUNK: &str = "rechunk does not read Icechunk yet: write a plain Zarr store with the icechunk package of Python \
-                        (e.g. xarray's `open_zarr(session.store).to_zarr(…)`), or name references made by VirtualiZarr";
+const ICECHUNK: &str = "name a version behind it: REPOSITORY#branch=main, #tag=NAME or #snapshot=ID (then what is in it: \
+                        #branch=main/PATH); where its name ends in .icechunk, main is read without that";
+const ICECHUNK_FILE: &str = "name the repository that it is in";
 const WEBKNOSSOS: &str =
     "convert it to Zarr first, e.g. with `webknossos convert` of the webknossos package of Python";
 

@@ -5,6 +5,7 @@ mod digest;
 mod files;
 mod flips;
 mod growth;
+mod icechunk;
 mod pyramid;
 mod references;
 mod regions;

@@ -20,7 +20,7 @@ const OPEN_MAX: usize = 1024;
 
 /// Where a document of references lies, without its own name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Base {
+pub(crate) enum Base {
     /// In a directory of this machine; absolute.
     Local(PathBuf),
     /// At a URL, without a slash at its end: `s3://bucket/a`.
@@ -29,7 +29,7 @@ pub(super) enum Base {
 
 /// Opens what references name.
 #[derive(Debug)]
-pub(super) struct Files {
+pub(crate) struct Files {
     base: Base,
     connections: Connections,
     /// Stores by the directory they are of.
@@ -45,12 +45,12 @@ struct File {
 }
 
 impl Files {
-    pub(super) fn new(base: Base, connections: Connections) -> Self {
+    pub(crate) fn new(base: Base, connections: Connections) -> Self {
         Self { base, connections, open: Mutex::default() }
     }
 
     /// The store that holds the file named `url`, and its key there. Nothing is sent.
-    pub(super) fn open(&self, url: &str) -> Result<(Store, String), StoreError> {
+    pub(crate) fn open(&self, url: &str) -> Result<(Store, String), StoreError> {
         let refuse =
             |reason: String| StoreError::Location { location: shown(url), reason, source: None };
         let File { directory, name, .. } = self.locate(url).map_err(refuse)?;
@@ -68,7 +68,7 @@ impl Files {
     }
 
     /// Whether the file named `url` is reached over a network.
-    pub(super) fn is_remote(&self, url: &str) -> bool {
+    pub(crate) fn is_remote(&self, url: &str) -> bool {
         self.locate(url).is_ok_and(|file| file.is_remote)
     }
 
@@ -255,7 +255,7 @@ fn is_inside_v6(address: Ipv6Addr) -> bool {
 }
 
 /// A name as it is repeated in a message: without what may be a secret.
-pub(super) fn shown(url: &str) -> String {
+pub(crate) fn shown(url: &str) -> String {
     let (place, query) = url.split_once('?').map_or((url, ""), |(place, _)| (place, "?…"));
     let mut parts = place.split("://");
     let mut open = parts.next().unwrap_or_default().to_owned();
