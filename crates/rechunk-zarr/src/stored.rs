@@ -5,7 +5,7 @@
 //! refused.
 
 use rechunk_format::FormatError;
-use rechunk_grid::{DataType, Endian};
+use rechunk_grid::{DataType, Endian, FillValue};
 
 use crate::choice::bind;
 use crate::codec_spec::CodecSpec;
@@ -32,6 +32,13 @@ pub fn metadata_of_stored(
     target.version = version;
     target.key_encoding = key_encoding;
     target.codecs = codecs(source, version, &mut warnings)?;
+    if version == ZarrVersion::V3 && target.spec.fill_value.is_none() {
+        // Chunks that are missing go on being read as they were.
+        target.spec.fill_value = Some(FillValue::zero(target.spec.item_bytes()));
+        let text =
+            "Zarr v3 needs a fill value: null becomes zero, as which missing chunks are read";
+        warnings.push(text.to_owned());
+    }
     say_as(source, &mut target, &mut warnings)?;
     // The fields of a record say their own order.
     let is_record = matches!(source.spec.data_type, DataType::Structured { .. });

@@ -18,8 +18,11 @@ pub(super) fn direct_drafts(sizing: &Sizing<'_>) -> Drafts {
             "the source begins or ends inside of chunks of the target: `keep` does the same",
         );
     }
-    if request.source.edges.is_some() || request.target.edges.is_some() {
-        return Err("chunks differ in length: `keep` does the same");
+    if request.source.edges.is_some() {
+        return Err("the chunks of the source differ in length: `keep` does the same");
+    }
+    if request.target.edges.is_some() {
+        return Err("the chunks of the target differ in length: `keep` does the same");
     }
     if !nested(sizing) {
         return Err("on some axis neither chunk extent is a multiple of the other");
