@@ -82,6 +82,8 @@ mod meaning;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
+mod migrate;
+#[cfg(test)]
 mod missing_chunks;
 #[cfg(test)]
 mod multipart;
