@@ -2,6 +2,7 @@
 
 mod apply;
 mod demo;
+mod migrate;
 mod pyramid;
 mod run;
 mod saving;
@@ -14,6 +15,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use apply::{ApplyArgs, BoxArgs, OperationArgs};
 pub(crate) use demo::DemoArgs;
+pub(crate) use migrate::MigrateArgs;
 pub(crate) use pyramid::{LevelArgs, PyramidArgs};
 pub(crate) use run::RunArgs;
 pub(crate) use saving::SavingArgs;
@@ -66,6 +68,9 @@ pub(crate) enum Command {
     Apply(Box<ApplyArgs>),
     /// Make an image in several resolutions of an array, or add levels to an image.
     Pyramid(Box<PyramidArgs>),
+    /// Write documents of another format over the chunks that an array or a group has; no chunk
+    /// moves.
+    Migrate(MigrateArgs),
     /// Say what `copy` would do and cost; write nothing.
     Plan(PlanArgs),
     /// Run a plan saved by `plan --out`.
@@ -116,6 +121,7 @@ impl Command {
             Self::Verify(args) => args.output.json,
             Self::Status(args) => args.of.json,
             Self::Clean(args) => args.json,
+            Self::Migrate(args) => args.json,
             Self::Probe(args) => args.json,
             Self::Demo(args) => args.output.json,
             Self::Serve(_) | Self::Completions { .. } | Self::Man { .. } => false,

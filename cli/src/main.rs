@@ -72,6 +72,7 @@ async fn dispatch(command: Command) -> Result<ExitCode, rechunk::Error> {
         Command::Copy(args) => Box::pin(commands::copy::run(args)).await,
         Command::Apply(args) => Box::pin(commands::apply::run(*args)).await,
         Command::Pyramid(args) => Box::pin(commands::pyramid::run(*args)).await,
+        Command::Migrate(args) => Box::pin(commands::migrate::run(args)).await,
         Command::Plan(args) => Box::pin(commands::plan::run(args)).await,
         Command::Run(args) => Box::pin(commands::run::run(args)).await,
         Command::Info(args) => commands::info::run(args).await,

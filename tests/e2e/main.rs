@@ -84,6 +84,8 @@ mod meaning;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
+mod migrate;
+#[cfg(test)]
 mod missing_chunks;
 #[cfg(test)]
 mod multipart;

@@ -7,6 +7,7 @@ pub(crate) mod copy;
 pub(crate) mod demo;
 pub(crate) mod info;
 pub(crate) mod man;
+pub(crate) mod migrate;
 pub(crate) mod plan;
 pub(crate) mod probe;
 pub(crate) mod pyramid;

@@ -58,6 +58,7 @@ fn verbose(command: &Command) -> u8 {
         Command::Info(_)
         | Command::Status(_)
         | Command::Clean(_)
+        | Command::Migrate(_)
         | Command::Probe(_)
         | Command::Serve(_)
         | Command::Completions { .. }

@@ -104,8 +104,8 @@ fn check_arrays(execution: &Execution) -> Result<(), Fault> {
     require(source.edges == plan.source().edges, || {
         "the source's chunks have other lengths than the plan's".to_owned()
     })?;
-    require(target.edges.is_none(), || {
-        "the target's chunks differ in length, which is not planned for".to_owned()
+    require(target.edges == plan.target().edges, || {
+        "the target's chunks have other lengths than the plan's".to_owned()
     })?;
     require(source.data_type == target.data_type, || {
         format!(
@@ -241,7 +241,8 @@ fn check_passthrough(execution: &Execution) -> Result<(), Fault> {
     require(!matches!(execution.sink, Sink::Compare(_)), || {
         "encoded chunks are copied, but elements are to be compared".to_owned()
     })?;
-    require(source.spec().chunk_shape == target.spec().chunk_shape, || {
+    let (from, to) = (source.spec(), target.spec());
+    require(from.chunk_shape == to.chunk_shape && from.edges == to.edges, || {
         "encoded chunks are copied, but source and target have chunks of other shapes".to_owned()
     })?;
     require(source.encoding_identity() == target.encoding_identity(), || {

@@ -138,8 +138,8 @@ fn count(stage: &StageRun, region: &Region) {
         }
     };
     meter.add_gets_missing(Role::Source, asked);
-    let units = geometry.units(region).elements();
-    let units_bytes = units.saturating_mul(stage.target_chunk_bytes());
+    let units = geometry.units(region);
+    let (units, units_bytes) = (units.elements(), stage.target_bytes_of(&units));
     if !stage.way_in.passes_through() {
         let chunk_elements = geometry.grain_grid().chunk_elements();
         let chunk_bytes = chunk_elements.saturating_mul(wide(stage.item_bytes));

@@ -5,7 +5,7 @@
 //! All counts are products over axes: along one, the parts of pieces are the intervals between the
 //! cuts of the grids concerned.
 
-use rechunk_grid::{ChunkGrid, Region};
+use rechunk_grid::{AxisEdges, ChunkGrid, Region};
 
 use crate::count::{gcd, product};
 
@@ -29,7 +29,11 @@ impl AbsenceMarks {
 
     /// The most that a piece of `shape` keeps, bytes.
     pub(crate) fn bytes_max(&self, shape: &[u64]) -> u64 {
-        parts_max(shape, self.chunks.chunk_shape())
+        let chunks = self.chunks.chunk_shape();
+        product(shape.iter().enumerate().map(|(axis, &extent)| {
+            let edges = self.chunks.edges().and_then(|edges| edges.axis(axis));
+            parts_max(extent, edges.map_or(chunks[axis], AxisEdges::shortest))
+        }))
     }
 
     /// Bytes of all pieces of the object that holds `tile`.
@@ -58,6 +62,9 @@ impl AbsenceMarks {
         if end <= start {
             return 0;
         }
+        if let Some(edges) = self.chunks.edges().and_then(|edges| edges.axis(axis)) {
+            return edges.position(end - 1) + 1 - edges.position(start); // boxes end where chunks do
+        }
         let (a, b) = (self.boxes[axis], self.chunks.chunk_shape()[axis]);
         1 + cuts(start, end, a) + cuts(start, end, b) - cuts(start, end, lcm(a, b))
     }
@@ -72,24 +79,22 @@ fn lcm(a: u64, b: u64) -> u64 {
     (a / gcd(a, b).max(1)).saturating_mul(b)
 }
 
-/// Number of parts of an array of `shape` that three grids cut it into. All pieces keep so many
-/// bytes, where `a` is cut for `b` and both are cut by chunks.
-pub(crate) fn parts_of_three(shape: &[u64], a: &[u64], b: &[u64], chunk: &[u64]) -> u64 {
-    product((0..shape.len()).map(|axis| {
-        if shape[axis] == 0 {
-            return 0;
-        }
-        let (a, b, c) = (a[axis], b[axis], chunk[axis]);
-        let cuts = |step| cuts(0, shape[axis], step);
-        let single = 1 + cuts(a) + cuts(b) + cuts(c);
-        let (ab, ac, bc) = (cuts(lcm(a, b)), cuts(lcm(a, c)), cuts(lcm(b, c)));
-        single + cuts(lcm(lcm(a, b), c)) - ab - ac - bc
-    }))
+/// Number of parts that three regular grids cut an axis of `extent` elements into. Along it, all
+/// pieces keep so many bytes, where boxes of one are cut for those of another and both are cut by
+/// chunks.
+pub(crate) fn parts_of_three(extent: u64, [a, b, c]: [u64; 3]) -> u64 {
+    if extent == 0 {
+        return 0;
+    }
+    let cuts = |step| cuts(0, extent, step);
+    let single = 1 + cuts(a) + cuts(b) + cuts(c);
+    let (ab, ac, bc) = (cuts(lcm(a, b)), cuts(lcm(a, c)), cuts(lcm(b, c)));
+    single + cuts(lcm(lcm(a, b), c)) - ab - ac - bc
 }
 
-/// Most target chunks that a box of `shape` meets.
-pub(crate) fn parts_max(shape: &[u64], chunk: &[u64]) -> u64 {
-    product(shape.iter().zip(chunk).map(|(&extent, &chunk)| extent.div_ceil(chunk) + 1))
+/// Most chunks of `chunk` elements that an interval of `extent` meets.
+pub(crate) fn parts_max(extent: u64, chunk: u64) -> u64 {
+    extent.div_ceil(chunk) + 1
 }
 
 #[cfg(test)]
@@ -104,7 +109,7 @@ mod tests {
             extent in 0_u64..60, a in 1_u64..20, b in 1_u64..20, c in 1_u64..20,
         ) {
             let seen: BTreeSet<_> = (0..extent).map(|i| (i / a, i / b, i / c)).collect();
-            prop_assert_eq!(parts_of_three(&[extent], &[a], &[b], &[c]), seen.len() as u64);
+            prop_assert_eq!(parts_of_three(extent, [a, b, c]), seen.len() as u64);
         }
 
         #[test]

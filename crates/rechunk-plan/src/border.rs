@@ -3,17 +3,26 @@
 use rechunk_grid::Region;
 
 use crate::count::{cells, product};
+use crate::cuts::Cuts;
 use crate::{PlanRequest, RoleEstimate};
 
 /// Counts the reads of the target: chunks with elements that the source does not hold, each once,
 /// and the indexes of their shards.
-pub(crate) fn count_kept(request: &PlanRequest, role: &mut RoleEstimate) {
+pub(crate) fn count_kept(request: &PlanRequest, cuts: &Cuts<'_>, role: &mut RoleEstimate) {
     let Some(held) = request.held() else { return };
     let (side, shape) = (&request.target, &request.shape);
+    if side.edges.is_some() {
+        let inside = |axis: usize| match cuts.target_axis(axis) {
+            Some(target) => target.inside(held.start[axis], held.end(axis)),
+            None => inside(shape[axis], side.chunk_shape[axis], (held.start[axis], held.end(axis))),
+        };
+        let all = cuts.target_objects(request, &side.chunk_shape);
+        let chunks = all.saturating_sub(product((0..shape.len()).map(inside)));
+        count_reads(request, chunks, role);
+        return;
+    }
     let chunks = border(shape, &side.chunk_shape, &held);
-    role.get_requests = chunks;
-    role.decoded_read_bytes = chunks.saturating_mul(side.chunk_bytes(request.item_bytes));
-    role.read_bytes = chunks.saturating_mul(side.encoded_bytes_expected);
+    count_reads(request, chunks, role);
     if let Some(shard) = &side.shard {
         let shards = border(shape, &shard.shape, &held);
         role.get_requests = role.get_requests.saturating_add(shards);
@@ -21,13 +30,24 @@ pub(crate) fn count_kept(request: &PlanRequest, role: &mut RoleEstimate) {
     }
 }
 
+/// Counts the reads of `chunks` target chunks.
+fn count_reads(request: &PlanRequest, chunks: u64, role: &mut RoleEstimate) {
+    let side = &request.target;
+    role.get_requests = chunks;
+    role.decoded_read_bytes = chunks.saturating_mul(side.chunk_bytes(request.item_bytes));
+    role.read_bytes = chunks.saturating_mul(side.encoded_bytes_expected);
+}
+
+/// Cells of `cell` elements on an axis of `extent` that lie wholly between two positions.
+fn inside(extent: u64, cell: u64, (from, end): (u64, u64)) -> u64 {
+    let to = if end == extent { end.div_ceil(cell) } else { end / cell };
+    to.saturating_sub(from.div_ceil(cell))
+}
+
 /// Cells of a grid over `shape` that do not lie wholly in `held`.
 fn border(shape: &[u64], cell: &[u64], held: &Region) -> u64 {
-    let inside = (0..shape.len()).map(|axis| {
-        let (from, end) = (held.start[axis].div_ceil(cell[axis]), held.end(axis));
-        let to = if end == shape[axis] { end.div_ceil(cell[axis]) } else { end / cell[axis] };
-        to.saturating_sub(from)
-    });
+    let inside = (0..shape.len())
+        .map(|axis| inside(shape[axis], cell[axis], (held.start[axis], held.end(axis))));
     cells(shape, cell).saturating_sub(product(inside))
 }
 

@@ -3,9 +3,10 @@
 use rechunk_grid::RANK_MAX;
 
 use crate::absence::{parts_max, parts_of_three};
+use crate::axis_cuts::AxisCuts;
 use crate::border::count_kept;
-use crate::count::{cells, pairs, product, whole_tasks};
-use crate::cuts::{AxisCuts, Cuts};
+use crate::count::{cells, product, whole_tasks};
+use crate::cuts::{Boxes, Cuts};
 use crate::geometry::PIECE_CHECKSUM_BYTES;
 use crate::memory::{
     CellAxis, LaneBytes, SteppedAxis, resident_cells, resident_units, units_state_bytes,
@@ -96,7 +97,8 @@ impl StageDraft {
         let shape = &request.shape;
         let item = request.item_bytes;
         let array_bytes = product(shape.iter().copied()).saturating_mul(item);
-        let mut figures = Figures { tasks: cells(shape, &self.tile), ..Figures::default() };
+        let tiles = self.boxes(&self.tile);
+        let mut figures = Figures { tasks: cuts.boxes(request, tiles), ..Figures::default() };
         figures.whole_tasks = whole_tasks(shape, &self.tile);
         let clipped = self.filled().iter().zip(shape).map(|(&tile, &extent)| tile.min(extent));
         figures.tile_bytes = product(clipped).saturating_mul(item);
@@ -105,22 +107,24 @@ impl StageDraft {
         if self.way == Way::ByStore {
             only_copies(&mut figures.traffic);
         } else {
-            self.count_parts(request, &mut figures.traffic);
+            self.count_parts(request, cuts, &mut figures.traffic);
         }
         let rank = shape.len();
         let input = self.fetch_shape(request);
         let unit = self.unit_shape(request);
         let inputs = |a: usize| match self.cuts(cuts, a) {
             // On average: this is for the price alone.
-            Some(cuts) => {
-                cuts.pairs(self.filled()[a]).0.div_ceil(shape[a].div_ceil(self.filled()[a]))
+            Some(of_axis) => {
+                let pairs = cuts.pairs_on(request, self.boxes(self.filled()), a).0;
+                pairs.div_ceil(of_axis.count().min(shape[a].div_ceil(self.filled()[a])))
             }
             None => self.filled()[a].min(shape[a]).div_ceil(input[a]).max(1),
         };
         let steps = product((0..rank).map(|a| inputs(a).div_ceil(self.step_chunks[a])));
         figures.steps = steps.saturating_mul(cells(shape, self.filled()));
-        let units =
-            product((0..rank).map(|a| self.filled()[a].min(shape[a]).div_ceil(unit[a]).max(1)));
+        let filled = self.boxes(self.filled());
+        let units = (0..rank).map(|a| cuts.units_max(request, filled, (a, unit[a])).max(1));
+        let units = product(units);
         figures.reading = product((0..rank).map(|a| self.step_chunks[a].min(inputs(a))));
         figures.decoding = figures.reading;
         if steps_overlap(figures.is_stepped, self.input.unit(), figures.shard_state_bytes) {
@@ -132,8 +136,13 @@ impl StageDraft {
             let per_step = figures.reading.saturating_add(units / steps.max(1));
             (figures.reading, figures.writing) = (per_step, per_step);
         }
-        figures.putting = figures.writing.min(self.objects(request));
+        figures.putting = figures.writing.min(self.objects(request, cuts));
         figures
+    }
+
+    /// Its boxes of this shape.
+    fn boxes<'b>(&self, shape: &'b [u64]) -> Boxes<'b> {
+        Boxes { shape, of_target: !matches!(self.output, DraftOutput::Pieces { .. }) }
     }
 
     /// The cuts of what is read along `axis`, if they are not regular.
@@ -155,8 +164,8 @@ impl StageDraft {
             }
             DraftInput::Pieces { written_in } => {
                 let role = &mut figures.traffic.intermediate;
-                role.get_requests = pairs(&request.shape, self.filled(), written_in);
-                let tails = tails(request, self.filled(), written_in);
+                role.get_requests = cuts.pairs_with(request, self.boxes(self.filled()), written_in);
+                let tails = tails(request, cuts, self.boxes(self.filled()), written_in);
                 role.read_bytes = array_bytes.saturating_add(tails);
                 role.decoded_read_bytes = array_bytes;
                 let piece =
@@ -165,7 +174,7 @@ impl StageDraft {
                 figures.lane = LaneBytes::passing(
                     product(piece.iter().copied())
                         .saturating_mul(item)
-                        .saturating_add(marks_max(request, &piece))
+                        .saturating_add(marks_max(request, cuts, &piece))
                         .saturating_add(PIECE_CHECKSUM_BYTES),
                 );
             }
@@ -173,13 +182,13 @@ impl StageDraft {
     }
 
     fn count_source(&self, request: &PlanRequest, cuts: &Cuts<'_>, figures: &mut Figures) {
-        let (side, shape) = (&request.source, &request.shape);
+        let (side, boxes) = (&request.source, self.boxes(self.filled()));
         let chunk_bytes = side.chunk_bytes(request.item_bytes);
-        let (chunks, elements) = cuts.pairs(request, self.filled());
-        let shards =
-            side.shard.as_ref().map(|shard| (shard, pairs(shape, self.filled(), &shard.shape)));
+        let (chunks, elements) = cuts.pairs(request, boxes);
+        let shards = side.shard.as_ref();
+        let shards = shards.map(|shard| (shard, cuts.pairs_with(request, boxes, &shard.shape)));
         let expected = side.encoded_bytes_expected;
-        let taken = Taken::new(request, cuts, self.filled());
+        let taken = Taken::new(request, cuts, boxes);
         let role = &mut figures.traffic.source;
         let fetched_bytes = match (&self.input, shards) {
             (DraftInput::SourceShards, Some((shard, shards))) => {
@@ -210,7 +219,7 @@ impl StageDraft {
                 match side.plain_order().filter(|_| !self.way.is_encoded()) {
                     Some(order) => {
                         if side.edges.is_none() {
-                            role.read_bytes = plain_read_bytes(request, order, self.filled());
+                            role.read_bytes = plain_read_bytes(request, cuts, order, boxes);
                         }
                         part_bytes_max(&side.chunk_shape, order, self.filled(), request.item_bytes)
                     }
@@ -233,13 +242,13 @@ impl StageDraft {
     }
 
     /// Objects of the target that a task writes; no bound for pieces.
-    fn objects(&self, request: &PlanRequest) -> u64 {
+    fn objects(&self, request: &PlanRequest, cuts: &Cuts<'_>) -> u64 {
         match self.output {
             DraftOutput::Pieces { .. } => u64::MAX,
             DraftOutput::TargetChunks | DraftOutput::TargetShards => {
-                let clipped: Vec<u64> =
-                    self.tile.iter().zip(&request.shape).map(|(tile, n)| *tile.min(n)).collect();
-                cells(&clipped, request.target.commit_shape()).max(1)
+                let (tile, unit) = (self.boxes(&self.tile), request.target.commit_shape());
+                let units = |axis| cuts.units_max(request, tile, (axis, unit[axis]));
+                product((0..unit.len()).map(units)).max(1)
             }
         }
     }
@@ -250,14 +259,21 @@ impl StageDraft {
         resident_cells(self.step_axes.iter().map(|&axis| {
             let extent = request.shape[axis].max(1);
             let tile = self.filled()[axis].min(extent);
+            // Groups of chunks that differ in length begin anywhere.
+            let start_grain = match cuts.target_axis(axis) {
+                Some(_) if self.boxes(&self.tile).of_target => 1,
+                _ => tile,
+            };
             if let Some(cuts) = self.cuts(cuts, axis) {
-                return cuts.cells(tile, shape[axis], self.step_chunks[axis]);
+                let cells = cuts.cells(tile, shape[axis], self.step_chunks[axis]);
+                return CellAxis { start_grain, ..cells };
             }
             let is_whole = self.filled()[axis] >= extent;
             let window = input[axis].saturating_mul(self.step_chunks[axis]);
             let is_one_step =
                 window >= tile.saturating_add(input[axis]) || is_whole && window >= tile;
-            CellAxis { tile, is_whole, grain: input[axis], window, is_one_step, cell: shape[axis] }
+            let (grain, cell) = (input[axis], shape[axis]);
+            CellAxis { tile, is_whole, start_grain, grain, window, is_one_step, cell }
         }))
     }
 
@@ -281,18 +297,22 @@ impl StageDraft {
                 self.count_target(request, cuts, figures);
             }
             DraftOutput::Pieces { read_in } => {
-                let tails = tails(request, &self.tile, read_in);
+                // A group of target chunks is read at a time, where these differ in length.
+                let boxes = Boxes { shape: read_in, of_target: true };
+                let tails = tails(request, cuts, boxes, &self.tile);
                 let role = &mut figures.traffic.intermediate;
                 role.put_requests = figures.tasks;
                 role.objects = figures.tasks;
                 role.written_bytes = array_bytes.saturating_add(tails);
                 role.decoded_written_bytes = array_bytes;
-                let pieces = product(
-                    self.tile.iter().zip(read_in).map(|(tile, piece)| tile.div_ceil(*piece) + 1),
-                );
+                let pieces = product((0..self.tile.len()).map(|axis| {
+                    let tile = self.tile[axis];
+                    let met = cuts.target_axis(axis).map(|target| target.touched_max(tile));
+                    met.unwrap_or_else(|| tile.div_ceil(read_in[axis]) + 1)
+                }));
                 // A checksum is as small as what finds its piece.
                 let state_bytes = units_state_bytes(pieces, self.tile.len());
-                let marks = pieces.saturating_mul(marks_max(request, read_in));
+                let marks = pieces.saturating_mul(marks_max(request, cuts, read_in));
                 figures.resident_bytes =
                     figures.tile_bytes.saturating_add(marks).saturating_add(state_bytes);
             }
@@ -302,12 +322,17 @@ impl StageDraft {
     fn count_target(&self, request: &PlanRequest, cuts: &Cuts<'_>, figures: &mut Figures) {
         let (side, shape) = (&request.target, &request.shape);
         let chunk_bytes = side.chunk_bytes(request.item_bytes);
-        let chunks = cells(shape, &side.chunk_shape);
+        let chunks = cuts.target_objects(request, &side.chunk_shape);
+        let elements = cuts.target_elements(request);
         let (units, is_stepped) = self.resident(request, cuts);
         let role = &mut figures.traffic.target;
-        role.put_requests = cells(shape, side.commit_shape());
+        role.put_requests = cuts.target_objects(request, side.commit_shape());
         role.objects = role.put_requests;
-        role.written_bytes = chunks.saturating_mul(side.encoded_bytes_expected);
+        let expected = side.encoded_bytes_expected;
+        role.written_bytes = match side.edges {
+            Some(_) => scaled(expected, elements, product(side.chunk_shape.iter().copied())),
+            None => chunks.saturating_mul(expected),
+        };
         // The state of a shard that was completed in an earlier step is paid for by the lane; so is
         // that of a whole shard that turns out to be too large, and is copied chunk by chunk.
         let state_bytes = request.target_shard_state_bytes();
@@ -316,7 +341,7 @@ impl StageDraft {
             let indexes = role.objects.saturating_mul(shard.index_bytes);
             role.written_bytes = role.written_bytes.saturating_add(indexes);
             let held = if self.box_shape.is_some() {
-                self.objects(request) // each box may add to all of them
+                self.objects(request, cuts) // each box may add to all of them
             } else {
                 self.shards_held(request, cuts, &shard.shape)
             };
@@ -328,8 +353,8 @@ impl StageDraft {
             figures.lane = figures.lane.and(state_bytes);
             return;
         }
-        role.decoded_written_bytes = chunks.saturating_mul(chunk_bytes);
-        count_kept(request, role);
+        role.decoded_written_bytes = elements.saturating_mul(request.item_bytes);
+        count_kept(request, cuts, role);
         (figures.is_stepped, figures.resident_units) = (is_stepped, units);
         let unit_bytes = if is_stepped { chunk_bytes.saturating_add(state_bytes) } else { 0 };
         figures.lane = figures.lane.or(LaneBytes::encoding(side, unit_bytes));
@@ -338,7 +363,7 @@ impl StageDraft {
     }
 
     /// Counts the requests of multipart uploads.
-    fn count_parts(&self, request: &PlanRequest, traffic: &mut Estimate) {
+    fn count_parts(&self, request: &PlanRequest, cuts: &Cuts<'_>, traffic: &mut Estimate) {
         let (shape, side) = (&request.shape, &request.target);
         if let DraftOutput::Pieces { .. } = self.output {
             let Some(uploads) = request.intermediate_uploads() else { return };
@@ -361,8 +386,13 @@ impl StageDraft {
             let bytes = chunks.saturating_mul(side.encoded_bytes_expected);
             object_requests(&uploads, is_log, bytes.saturating_add(index_bytes))
         };
-        traffic.target.part_requests =
-            over_cells(shape, side.commit_shape(), &side.chunk_shape, requests);
+        traffic.target.part_requests = if side.edges.is_some() {
+            let all = product(side.chunk_shape.iter().copied());
+            let bytes = |elements| scaled(side.encoded_bytes_expected, elements, all);
+            over_lengths(request, cuts, |elements| uploads.whole.requests(bytes(elements)))
+        } else {
+            over_cells(shape, side.commit_shape(), &side.chunk_shape, requests)
+        };
     }
 
     /// Units resident at once, and whether a tile may take more than one step.
@@ -374,9 +404,16 @@ impl StageDraft {
         for (slot, &a) in self.step_axes.iter().enumerate() {
             let whole = self.filled()[a] >= request.shape[a];
             let tile = self.filled()[a].min(request.shape[a]).max(1);
-            axes[slot] = match self.cuts(cuts, a) {
-                Some(cuts) => cuts.stepped(tile, unit[a], self.step_chunks[a]),
-                None => SteppedAxis::new(tile, unit[a], input[a], self.step_chunks[a], whole),
+            let of_target = cuts.target_axis(a).filter(|_| self.boxes(&self.tile).of_target);
+            axes[slot] = match (self.cuts(cuts, a), of_target) {
+                (source, Some(target)) => {
+                    let input = (input[a], self.step_chunks[a]);
+                    target.stepped((self.filled()[a], whole), source, input)
+                }
+                (Some(cuts), None) => cuts.stepped(tile, unit[a], self.step_chunks[a]),
+                (None, None) => {
+                    SteppedAxis::new(tile, unit[a], input[a], self.step_chunks[a], whole)
+                }
             };
         }
         let axes = &axes[..self.step_axes.len()];
@@ -387,6 +424,13 @@ impl StageDraft {
         let regular = self.step_axes.iter().zip(axes).map(|(&a, stepped)| {
             let (extent, step_chunks) = (request.shape[a].max(1), self.step_chunks[a]);
             let (tile, unit) = (self.filled()[a].min(extent).max(1), unit[a]);
+            let of_target = cuts.target_axis(a).filter(|_| self.boxes(&self.tile).of_target);
+            if stepped.is_whole && of_target.is_some() {
+                return Some(RegularAxis::in_one_step(stepped.units, 1));
+            }
+            if of_target.is_some() {
+                return None;
+            }
             if stepped.is_whole {
                 return Some(RegularAxis::in_one_step(tile, unit));
             }
@@ -413,19 +457,64 @@ fn object_requests(uploads: &Uploads, is_log: bool, object_bytes: u64) -> u64 {
     if is_log { uploads.log_requests(object_bytes) } else { uploads.whole.requests(object_bytes) }
 }
 
-/// Bytes behind the elements of all pieces between boxes of two shapes: what they keep of absence,
-/// and their checksums.
-fn tails(request: &PlanRequest, a: &[u64], b: &[u64]) -> u64 {
-    let checksums = pairs(&request.shape, a, b).saturating_mul(PIECE_CHECKSUM_BYTES);
+/// Requests of the uploads of all target chunks, given what one of so many elements takes. Where
+/// there are very many different ones, what the largest take.
+fn over_lengths(request: &PlanRequest, cuts: &Cuts<'_>, takes: impl Fn(u64) -> u64) -> u64 {
+    const SIZES_MAX: usize = 1 << 12;
+    let chunk = &request.target.chunk_shape;
+    let most = takes(product(chunk.iter().copied()));
+    if most == 0 {
+        return 0;
+    }
+    let mut sizes = vec![(1_u64, 1_u64)];
+    for (axis, &extent) in chunk.iter().enumerate() {
+        let along = match cuts.target_axis(axis) {
+            Some(target) => target.lengths(),
+            None => vec![(extent, request.shape[axis].div_ceil(extent))],
+        };
+        if sizes.len().saturating_mul(along.len()) > SIZES_MAX {
+            return cuts.target_objects(request, chunk).saturating_mul(most);
+        }
+        let longer = sizes.iter().flat_map(|&(elements, count)| {
+            let more = along.iter();
+            more.map(move |&(length, often)| {
+                (elements.saturating_mul(length), count.saturating_mul(often))
+            })
+        });
+        sizes = longer.collect();
+    }
+    let requests = sizes.into_iter().map(|(elements, count)| takes(elements).saturating_mul(count));
+    requests.fold(0, u64::saturating_add)
+}
+
+/// Bytes behind the elements of all pieces between boxes and a regular grid of `written`: what they
+/// keep of absence, and their checksums.
+fn tails(request: &PlanRequest, cuts: &Cuts<'_>, boxes: Boxes<'_>, written: &[u64]) -> u64 {
+    let pieces = cuts.pairs_with(request, boxes, written);
+    let checksums = pieces.saturating_mul(PIECE_CHECKSUM_BYTES);
     if !request.keeps_absence {
         return checksums;
     }
-    parts_of_three(&request.shape, a, b, &request.target.chunk_shape).saturating_add(checksums)
+    let parts = (0..written.len()).map(|axis| match cuts.target_axis(axis) {
+        // Boxes end where chunks do.
+        Some(target) if request.shape[axis] > 0 => target.parts(written[axis]),
+        _ => parts_of_three(
+            request.shape[axis],
+            [boxes.shape[axis], written[axis], request.target.chunk_shape[axis]],
+        ),
+    });
+    product(parts).saturating_add(checksums)
 }
 
 /// The most that a piece of `shape` keeps of absence, bytes.
-fn marks_max(request: &PlanRequest, shape: &[u64]) -> u64 {
-    if request.keeps_absence { parts_max(shape, &request.target.chunk_shape) } else { 0 }
+fn marks_max(request: &PlanRequest, cuts: &Cuts<'_>, shape: &[u64]) -> u64 {
+    if !request.keeps_absence {
+        return 0;
+    }
+    product(shape.iter().enumerate().map(|(axis, &extent)| match cuts.target_axis(axis) {
+        Some(target) => target.touched_max(extent),
+        None => parts_max(extent, request.target.chunk_shape[axis]),
+    }))
 }
 
 /// Expected bytes of `elements`, where those of a chunk of `chunk_elements` are `expected`.

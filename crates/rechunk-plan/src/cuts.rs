@@ -1,67 +1,55 @@
-//! Counts over a source whose chunks differ in length: where regular grids have closed forms, lists
+//! Counts over chunks that differ in length: where regular grids have closed forms, lists
 //! are walked, each question once. What was counted of regular axes lives as long, so it is kept
 //! here.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-
-use rechunk_grid::AxisEdges;
-
 use crate::PlanRequest;
-use crate::count::{cells_touched_max, gcd, pairs_along};
-use crate::memory::{CellAxis, SteppedAxis};
+use crate::axis_cuts::AxisCuts;
+use crate::count::{pairs_along, product};
+use crate::target_cuts::TargetAxis;
 use crate::unit_counts::UnitCounts;
-
-/// Most cuts that are looked at to find a box that ends on cuts.
-const LOOKS_MAX: u64 = 1 << 22;
 
 /// The axes of the source where chunks differ in length, and what was counted of the others.
 #[derive(Debug)]
 pub struct Cuts<'a> {
     /// Empty if there are none.
     axes: Vec<Option<AxisCuts<'a>>>,
+    /// Those of the target. Empty if there are none.
+    target: Vec<Option<TargetAxis<'a>>>,
     unit_counts: UnitCounts,
 }
 
-/// One axis on which source chunks differ in length.
-#[derive(Debug)]
-pub struct AxisCuts<'a> {
-    edges: &'a AxisEdges,
-    extent: u64,
-    /// All ends but the last are multiples of it.
-    grain: u64,
-    /// Extent of the smallest box all of whose ends are ends of chunks and of target objects.
-    common: u64,
-    /// Extent of the smallest box all of whose ends are ends of chunks.
-    aligned: u64,
-    pairs: Memo<(u64, u64)>,
-    touched: Memo<u64>,
-    windows: Memo<u64>,
-}
-
-/// Answers by what was asked for.
-#[derive(Debug, Default)]
-struct Memo<V>(RefCell<HashMap<u64, V>>);
-
-impl<V: Copy> Memo<V> {
-    fn get(&self, key: u64, compute: impl FnOnce() -> V) -> V {
-        *self.0.borrow_mut().entry(key).or_insert_with(compute)
-    }
+/// Boxes that cover an array.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Boxes<'a> {
+    /// Shape of the largest, elements.
+    pub shape: &'a [u64],
+    /// They are filled with chunks of the target: on axes where these differ in length a box is a
+    /// group of them.
+    pub of_target: bool,
 }
 
 impl<'a> Cuts<'a> {
-    /// Looks at the source of a request.
+    /// Looks at both sides of a request.
     pub fn new(request: &'a PlanRequest) -> Self {
         let unit_counts = UnitCounts::default();
+        let of_target = |axis| request.target.edges.as_ref()?.axis(axis);
+        let target: Vec<Option<TargetAxis<'_>>> = match &request.target.edges {
+            None => Vec::new(),
+            Some(_) => (0..request.shape.len())
+                .map(|axis| Some(TargetAxis::new(of_target(axis)?, request.shape[axis])))
+                .collect(),
+        };
         let Some(edges) = &request.source.edges else {
-            return Self { axes: Vec::new(), unit_counts };
+            return Self { axes: Vec::new(), target, unit_counts };
         };
         let commit = request.target.commit_shape();
         let of = |axis: usize| {
             let edges = edges.axis(axis)?;
-            Some(AxisCuts::new(edges, request.shape[axis], commit[axis]))
+            // Boxes that end on chunks of the target are no multiples of one length.
+            let commit = of_target(axis).map_or(commit[axis], |_| request.shape[axis].max(1));
+            Some(AxisCuts::new(edges, request.shape[axis], commit))
         };
-        Self { axes: (0..request.shape.len()).map(of).collect(), unit_counts }
+        Self { axes: (0..request.shape.len()).map(of).collect(), target, unit_counts }
     }
 
     /// Counts of resident units where chunks are regular.
@@ -74,230 +62,130 @@ impl<'a> Cuts<'a> {
         self.axes.get(axis)?.as_ref()
     }
 
-    /// Number of pairs (box of a regular grid, source chunk) that share an element, and the
-    /// elements of the chunks of all pairs.
-    pub(crate) fn pairs(&self, request: &PlanRequest, boxes: &[u64]) -> (u64, u64) {
-        (0..boxes.len()).fold((1, 1), |(pairs, elements): (u64, u64), axis| {
+    /// The target's cuts of `axis`; `None` if its chunks are regular there.
+    pub fn target_axis(&self, axis: usize) -> Option<&TargetAxis<'a>> {
+        self.target.get(axis)?.as_ref()
+    }
+
+    /// The cuts of `axis` that boxes end on, where they are filled with chunks of the target.
+    fn box_axis(&self, boxes: Boxes<'_>, axis: usize) -> Option<&TargetAxis<'a>> {
+        self.target_axis(axis).filter(|_| boxes.of_target)
+    }
+
+    /// Whether boxes are groups of chunks that differ in length along `axis`.
+    pub(crate) fn has_box_ends(&self, boxes: Boxes<'_>, axis: usize) -> bool {
+        self.box_axis(boxes, axis).is_some()
+    }
+
+    /// Number of pairs (box, source chunk) that share an element, and the elements of the chunks of
+    /// all pairs.
+    pub(crate) fn pairs(&self, request: &PlanRequest, boxes: Boxes<'_>) -> (u64, u64) {
+        (0..boxes.shape.len()).fold((1, 1), |(pairs, elements): (u64, u64), axis| {
             let along = self.pairs_on(request, boxes, axis);
             (pairs.saturating_mul(along.0), elements.saturating_mul(along.1))
         })
     }
 
     /// Counts the pairs of [`Cuts::pairs`] and their elements on `axis` alone.
-    fn pairs_on(&self, request: &PlanRequest, boxes: &[u64], axis: usize) -> (u64, u64) {
-        if let Some(cuts) = self.axis(axis) {
-            return cuts.pairs(boxes[axis]);
-        }
+    pub(crate) fn pairs_on(
+        &self,
+        request: &PlanRequest,
+        boxes: Boxes<'_>,
+        axis: usize,
+    ) -> (u64, u64) {
+        let extent = boxes.shape[axis];
         let chunk = request.source.chunk_shape[axis];
-        let pairs = pairs_along(request.shape[axis], boxes[axis], chunk);
-        (pairs, pairs.saturating_mul(chunk))
+        match (self.axis(axis), self.box_axis(boxes, axis)) {
+            (Some(cuts), None) => cuts.pairs(extent),
+            (Some(cuts), Some(target)) => target.pairs_with(extent, cuts.edges()),
+            (None, _) => {
+                let pairs = self.pairs_along(request, boxes, axis, chunk);
+                (pairs, pairs.saturating_mul(chunk))
+            }
+        }
     }
 
-    /// Boxes of a regular grid that a source chunk meets along `axis`, on average.
-    pub(crate) fn boxes_of_each(&self, request: &PlanRequest, boxes: &[u64], axis: usize) -> f64 {
+    /// Number of reads along `axis` of a stage that fills boxes of `tile` elements with chunks of the
+    /// target: pairs of a box and an input, of `input` elements where the source is regular.
+    pub fn reads_along(&self, request: &PlanRequest, tile: &[u64], axis: usize, input: u64) -> u64 {
+        let boxes = Boxes { shape: tile, of_target: true };
+        match self.axis(axis) {
+            Some(_) => self.pairs_on(request, boxes, axis).0,
+            None => self.pairs_along(request, boxes, axis, input),
+        }
+    }
+
+    /// Number of pairs (box, cell of a regular grid) that share an element along `axis`.
+    pub(crate) fn pairs_along(
+        &self,
+        request: &PlanRequest,
+        boxes: Boxes<'_>,
+        axis: usize,
+        cell: u64,
+    ) -> u64 {
+        match self.box_axis(boxes, axis) {
+            Some(target) => target.pairs(boxes.shape[axis], cell),
+            None => pairs_along(request.shape[axis], boxes.shape[axis], cell),
+        }
+    }
+
+    /// Number of pairs (box, cell of a regular grid) that share an element.
+    pub(crate) fn pairs_with(&self, request: &PlanRequest, boxes: Boxes<'_>, cell: &[u64]) -> u64 {
+        let along = |axis: usize| self.pairs_along(request, boxes, axis, cell[axis]);
+        product((0..cell.len()).map(along))
+    }
+
+    /// Number of boxes.
+    pub(crate) fn boxes(&self, request: &PlanRequest, boxes: Boxes<'_>) -> u64 {
+        product((0..boxes.shape.len()).map(|axis| match self.box_axis(boxes, axis) {
+            Some(_) if request.shape[axis] == 0 => 0,
+            Some(target) => target.box_ends(boxes.shape[axis]).len() as u64,
+            None => request.shape[axis].div_ceil(boxes.shape[axis]),
+        }))
+    }
+
+    /// Number of target chunks, or of the shards that they lie in.
+    pub(crate) fn target_objects(&self, request: &PlanRequest, cell: &[u64]) -> u64 {
+        product((0..cell.len()).map(|axis| match self.target_axis(axis) {
+            Some(target) => target.count(),
+            None => request.shape[axis].div_ceil(cell[axis]),
+        }))
+    }
+
+    /// Elements of all target chunks, with their padding.
+    pub(crate) fn target_elements(&self, request: &PlanRequest) -> u64 {
+        let chunk = &request.target.chunk_shape;
+        product((0..chunk.len()).map(|axis| match self.target_axis(axis) {
+            Some(target) => target.stored(),
+            None => request.shape[axis].div_ceil(chunk[axis]).saturating_mul(chunk[axis]),
+        }))
+    }
+
+    /// Most units of `unit` elements that a box has along `axis`.
+    pub(crate) fn units_max(
+        &self,
+        request: &PlanRequest,
+        boxes: Boxes<'_>,
+        (axis, unit): (usize, u64),
+    ) -> u64 {
+        match self.box_axis(boxes, axis) {
+            Some(target) => target.chunks_max(boxes.shape[axis]),
+            None => boxes.shape[axis].min(request.shape[axis]).div_ceil(unit),
+        }
+    }
+
+    /// Boxes that a source chunk meets along `axis`, on average.
+    pub(crate) fn boxes_of_each(
+        &self,
+        request: &PlanRequest,
+        boxes: Boxes<'_>,
+        axis: usize,
+    ) -> f64 {
         let chunks = match self.axis(axis) {
             Some(cuts) => cuts.count(),
             None => request.shape[axis].div_ceil(request.source.chunk_shape[axis]),
         };
         let pairs = self.pairs_on(request, boxes, axis).0;
         pairs.max(1) as f64 / chunks.max(1) as f64
-    }
-}
-
-impl<'a> AxisCuts<'a> {
-    fn new(edges: &'a AxisEdges, extent: u64, commit: u64) -> Self {
-        let inner = edges.ends().split_last().map_or(&[][..], |(_, inner)| inner);
-        Self {
-            edges,
-            extent,
-            grain: inner.iter().fold(0, |grain, &end| gcd(grain, end)).max(1),
-            common: common(inner, extent, commit.max(1)),
-            aligned: common(inner, extent, 1),
-            pairs: Memo::default(),
-            touched: Memo::default(),
-            windows: Memo::default(),
-        }
-    }
-
-    /// Number of chunks.
-    pub fn count(&self) -> u64 {
-        self.edges.count()
-    }
-
-    /// Extent of the smallest box whose ends are all ends of chunks and of target objects.
-    pub fn common(&self) -> u64 {
-        self.common
-    }
-
-    /// Extent of the smallest box whose ends are all ends of chunks.
-    pub fn aligned(&self) -> u64 {
-        self.aligned
-    }
-
-    /// First element and end of what each chunk stands for.
-    fn reaches(&self) -> impl Iterator<Item = (u64, u64)> {
-        (0..self.count()).filter_map(|at| self.edges.reach(at, self.extent))
-    }
-
-    /// Number of pairs (box of `box_extent`, source chunk) that share an element along the axis,
-    /// and the elements of the chunks of all pairs.
-    pub fn pairs(&self, box_extent: u64) -> (u64, u64) {
-        self.pairs.get(box_extent, || {
-            let stored = self.edges.chunks().map(|(start, end)| end - start);
-            self.reaches().zip(stored).fold((0_u64, 0_u64), |(pairs, elements), (reach, stored)| {
-                let met = (reach.1 - 1) / box_extent - reach.0 / box_extent + 1;
-                let own = met.saturating_mul(stored);
-                (pairs.saturating_add(met), elements.saturating_add(own))
-            })
-        })
-    }
-
-    /// Most chunks that an interval of `extent` elements meets, wherever it starts.
-    pub(crate) fn touched_max(&self, extent: u64) -> u64 {
-        self.touched.get(extent, || {
-            let ends = self.edges.ends();
-            let (mut last, mut most) = (0, 0);
-            for (first, &end) in ends.iter().enumerate() {
-                // It meets most if it starts with the last element of a chunk.
-                let until = end.saturating_add(extent - 1).min(self.extent);
-                while last + 1 < ends.len() && ends[last] < until {
-                    last += 1;
-                }
-                most = most.max(last - first + 1);
-            }
-            most as u64
-        })
-    }
-
-    /// End of the last chunk, or of the gap behind it.
-    fn end(&self) -> u64 {
-        self.edges.ends().last().map_or(self.extent, |end| (*end).max(self.extent))
-    }
-
-    /// Most elements that `chunks` neighbouring chunks have.
-    fn window_max(&self, chunks: u64) -> u64 {
-        self.windows.get(chunks, || {
-            let ends = self.edges.ends();
-            let step = usize::try_from(chunks.min(self.count())).unwrap_or(ends.len()).max(1);
-            // A gap at the end is met with the last chunk; one that is padded has no more than
-            // before.
-            let end = |at: usize| if at + 1 < ends.len() { ends[at] } else { self.end() };
-            let window = |(first, (start, _)): (usize, (u64, u64))| end(first + step - 1) - start;
-            self.reaches().enumerate().map(window).max().unwrap_or(0)
-        })
-    }
-
-    /// The axis as [`SteppedAxis::new`] has it for a regular one.
-    pub(crate) fn stepped(&self, tile: u64, unit: u64, step_chunks: u64) -> SteppedAxis {
-        let units = tile.div_ceil(unit);
-        if step_chunks >= self.touched_max(tile) {
-            return SteppedAxis { units, touched: units, carries: false, is_whole: true };
-        }
-        let window = self.window_max(step_chunks);
-        let touched = cells_touched_max(window, self.grain, unit).min(units);
-        SteppedAxis { units, touched, carries: !self.grain.is_multiple_of(unit), is_whole: false }
-    }
-
-    /// Sizes that bound the cells of `cell` that a tile needs at once.
-    pub(crate) fn cells(&self, tile: u64, cell: u64, step_chunks: u64) -> CellAxis {
-        CellAxis {
-            tile,
-            is_whole: tile >= self.extent,
-            grain: self.grain,
-            window: self.window_max(step_chunks),
-            is_one_step: step_chunks >= self.touched_max(tile),
-            cell,
-        }
-    }
-}
-
-/// Finds the smallest end that is a multiple of `commit` and whose multiples are all ends too.
-/// Otherwise the axis, whose end is an end of every grid.
-fn common(inner: &[u64], extent: u64, commit: u64) -> u64 {
-    let mut looks = 0;
-    for &end in inner.iter().filter(|end| end.is_multiple_of(commit)) {
-        let mut multiple = end;
-        while multiple < extent && inner.binary_search(&multiple).is_ok() {
-            multiple = multiple.saturating_add(end);
-            looks += 1;
-        }
-        if multiple >= extent {
-            return end;
-        }
-        looks += 1;
-        if looks > LOOKS_MAX {
-            break;
-        }
-    }
-    extent
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use rechunk_grid::{AxisChunks, ChunkGrid, Edges, Region};
-
-    /// Lengths that are not all equal, or gaps at the ends, and an extent that the last of them
-    /// reaches.
-    fn axes() -> impl Strategy<Value = (AxisEdges, u64)> {
-        let runs = prop::collection::vec((1_u64..9, 1_u64..4), 1..8);
-        let gap = prop_oneof![Just(0), 0_u64..12];
-        (runs, 0_u64..8, gap.clone(), gap).prop_filter_map("regular", |(runs, short, a, b)| {
-            let all: u64 = runs.iter().map(|(length, count)| length * count).sum();
-            let held = all.saturating_sub(short).max(1);
-            let extent = a + held + b;
-            let chunks = AxisChunks::of_runs(0, held, runs).unwrap();
-            let edges = chunks.within(0, extent, (a, a + held)).unwrap().into_edges()?;
-            Some((edges, extent))
-        })
-    }
-
-    fn grid(edges: &AxisEdges, extent: u64) -> ChunkGrid {
-        let all = Edges::new(vec![Some(edges.clone())]);
-        ChunkGrid::with_edges(&[extent], &[edges.longest()], all.as_ref()).unwrap()
-    }
-
-    fn boxes(extent: u64, length: u64) -> impl Iterator<Item = Region> {
-        (0..extent.div_ceil(length))
-            .map(move |at| Region::new(vec![at * length], vec![length.min(extent - at * length)]))
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
-
-        #[test]
-        fn pairs_are_counted((edges, extent) in axes(), length in 1_u64..70) {
-            let cuts = AxisCuts::new(&edges, extent, 1);
-            let grid = grid(&edges, extent);
-            let (mut pairs, mut elements, mut most) = (0, 0, 0);
-            for part in boxes(extent, length) {
-                let met = grid.covering(&part);
-                pairs += met.elements();
-                most = most.max(met.elements());
-                elements += met.positions().map(|at| grid.chunk(&at).elements()).sum::<u64>();
-            }
-            prop_assert_eq!(cuts.pairs(length), (pairs, elements));
-            prop_assert!(most <= cuts.touched_max(length));
-            // And no interval at all meets more; some interval meets as many.
-            let most = (0..extent)
-                .map(|at| Region::new(vec![at], vec![length.min(extent - at)]))
-                .map(|part| grid.covering(&part).elements());
-            prop_assert_eq!(most.max(), Some(cuts.touched_max(length)));
-        }
-
-        #[test]
-        fn common_boxes_end_on_cuts((edges, extent) in axes(), commit in 1_u64..12) {
-            let cuts = AxisCuts::new(&edges, extent, commit);
-            // The last chunk ends with the axis, or stands for the gap behind it.
-            let (_, ends) = edges.ends().split_last().unwrap();
-            let fits = |length: &u64| {
-                let mut all = (0..extent.div_ceil(*length)).skip(1).map(|k| k * length);
-                length.is_multiple_of(commit) && all.all(|end| ends.contains(&end))
-            };
-            let smallest = (1..extent).find(fits).unwrap_or(extent);
-            prop_assert_eq!(cuts.common(), smallest);
-            prop_assert_eq!(cuts.aligned(), AxisCuts::new(&edges, extent, 1).common());
-        }
     }
 }

@@ -1,5 +1,7 @@
 //! Where the tasks of a stage are: computed from the plan on demand, never listed.
 
+use std::ops::Range;
+
 use rechunk_grid::{ChunkGrid, GridError, IndexIter, Region};
 
 use crate::absence::AbsenceMarks;
@@ -37,15 +39,23 @@ impl Plan {
 
 impl StageGeometry {
     fn new(plan: &Plan, stage: &Stage) -> Result<Self, GridError> {
-        let grid = |chunk: &[u64]| ChunkGrid::new(&stage.shape, chunk);
+        let (read_in, written) = (stage.read_in(plan), stage.output(plan));
+        // Boxes that are filled with target chunks of different lengths are groups of them.
+        let of_boxes =
+            |shape: &[u64]| ChunkGrid::of_groups(&stage.shape, shape, stage.target_edges(plan));
         let read = stage.input(plan);
         // A source that has edges has no shards.
         let input = |chunk: &[u64]| ChunkGrid::with_edges(&read.shape, chunk, read.edges.as_ref());
-        let written = stage.output(plan);
-        let output = |chunk: &[u64]| ChunkGrid::new(&written.shape, chunk);
+        let output = |unit: &[u64]| match read_in {
+            Some(_) => {
+                let edges = stage.reader(plan).and_then(|reader| reader.target_edges(plan));
+                ChunkGrid::of_groups(&written.shape, unit, edges)
+            }
+            None => ChunkGrid::with_edges(&written.shape, unit, written.edges.as_ref()),
+        };
         Ok(Self {
-            tiles: grid(&stage.tile)?,
-            boxes: grid(stage.filled())?,
+            tiles: of_boxes(&stage.tile)?,
+            boxes: of_boxes(stage.filled())?,
             input: input(stage.fetch_shape(plan))?,
             grain: input(stage.grain_shape(plan))?,
             output: output(stage.unit_shape(plan))?,
@@ -55,7 +65,7 @@ impl StageGeometry {
             item_bytes: written.item_bytes,
             output_is_pieces: !stage.writes_target(),
             read_marks: marks(plan, stage.filled())?,
-            written_marks: match stage.read_in(plan) {
+            written_marks: match read_in {
                 Some(read_in) => marks(plan, read_in)?,
                 None => None,
             },
@@ -95,9 +105,23 @@ impl StageGeometry {
     pub fn meetings(&self, region: &Region, grid: &ChunkGrid) -> u64 {
         let boxes = self.boxes.covering(region);
         product((0..region.rank()).map(|axis| {
+            if self.boxes.edges().is_some_and(|edges| edges.axis(axis).is_some()) {
+                return self.meetings_along(axis, boxes.start[axis]..boxes.end(axis), grid);
+            }
             let filled = (self.boxes.chunk_shape()[axis], boxes.start[axis]..boxes.end(axis));
             pairs_between(grid.array_shape()[axis], filled, grid.chunk_shape()[axis])
         }))
+    }
+
+    /// Counts the meetings along `axis` of chunks of a regular grid with boxes that have edges.
+    fn meetings_along(&self, axis: usize, boxes: Range<u64>, grid: &ChunkGrid) -> u64 {
+        let (chunk, extent) = (grid.chunk_shape()[axis], grid.array_shape()[axis]);
+        let edges = self.boxes.edges().and_then(|edges| edges.axis(axis));
+        let met = |at| {
+            let (start, end) = edges?.reach(at, extent)?;
+            (end > start).then(|| (end - 1) / chunk - start / chunk + 1)
+        };
+        boxes.filter_map(met).fold(0, u64::saturating_add)
     }
 
     /// The regions of a tile that are filled one after the other: the tile itself, or parts of its
@@ -126,6 +150,9 @@ impl StageGeometry {
 
     /// The shard (else the unit) that unit `index` becomes visible with: its elements in `tile`.
     pub fn commit_region(&self, index: &[u64], tile: &Region) -> Option<Region> {
+        if self.output.edges().is_some() {
+            return self.output.region(index).intersect(tile); // each is an object of its own
+        }
         let shapes = self.output.chunk_shape().iter().zip(self.commit.chunk_shape());
         let commit: Vec<u64> =
             index.iter().zip(shapes).map(|(index, (unit, commit))| index * unit / commit).collect();
@@ -183,7 +210,7 @@ impl StageGeometry {
         product((0..tile.rank()).map(|axis| {
             // A unit that begins before what is taken has met an input that came before, along this
             // axis.
-            let begin = (units.start[axis] * self.output.chunk_shape()[axis]).max(tile.start[axis]);
+            let begin = self.output.start_of(axis, units.start[axis]).max(tile.start[axis]);
             units.shape[axis] - u64::from(begin < taken.start[axis])
         }))
     }
@@ -248,7 +275,8 @@ fn marks(plan: &Plan, boxes: &[u64]) -> Result<Option<AbsenceMarks>, GridError> 
         return Ok(None);
     }
     let target = plan.target();
-    Ok(Some(AbsenceMarks::new(ChunkGrid::new(&target.shape, &target.chunk)?, boxes)))
+    let chunks = ChunkGrid::with_edges(&target.shape, &target.chunk, target.edges.as_ref())?;
+    Ok(Some(AbsenceMarks::new(chunks, boxes)))
 }
 
 /// Iterator over the steps of a tile.

@@ -65,7 +65,7 @@ pub(crate) fn resident_cells(axes: impl Iterator<Item = CellAxis>) -> u64 {
     let mut faster = 1_u64;
     let axes: Vec<CellAxis> = axes.collect();
     for axis in axes.iter().rev() {
-        let start_grain = if axis.is_whole { 0 } else { axis.tile };
+        let start_grain = if axis.is_whole { 0 } else { axis.start_grain };
         let cells = cells_touched_max(axis.tile, start_grain, axis.cell);
         let all = cells.saturating_mul(faster);
         let touched = cells_touched_max(axis.window, axis.grain, axis.cell).min(cells);
@@ -87,6 +87,8 @@ pub(crate) struct CellAxis {
     pub tile: u64,
     /// The tile spans the axis.
     pub is_whole: bool,
+    /// Tiles begin at multiples of it.
+    pub start_grain: u64,
     /// Inputs begin at multiples of it.
     pub grain: u64,
     /// Extent of the inputs of one step, at most.

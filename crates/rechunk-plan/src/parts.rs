@@ -2,8 +2,8 @@
 //! which it takes nothing are passed over (Blosc); without a codec, all elements that it does not
 //! take are.
 
-use crate::count::{gcd, pairs, pairs_along};
-use crate::cuts::Cuts;
+use crate::count::gcd;
+use crate::cuts::{Boxes, Cuts};
 use crate::{Parts, PlanRequest};
 
 /// Bytes from the first element that a box of shape `boxes` takes of a chunk to the last, at most.
@@ -20,14 +20,19 @@ pub fn part_bytes_max(chunk: &[u64], order: &[usize], boxes: &[u64], item_bytes:
 
 /// Bytes that boxes of shape `boxes` read of chunks that are stored as they are. A box reads from
 /// the first element that it takes of a chunk to the last. Exact where chunks are of one length.
-pub(crate) fn plain_read_bytes(request: &PlanRequest, order: &[usize], boxes: &[u64]) -> u64 {
+pub(crate) fn plain_read_bytes(
+    request: &PlanRequest,
+    cuts: &Cuts<'_>,
+    order: &[usize],
+    boxes: Boxes<'_>,
+) -> u64 {
     let (chunk, shape) = (&request.source.chunk_shape, &request.shape);
-    let all = pairs(shape, boxes, chunk);
+    let all = cuts.pairs_with(request, boxes, chunk);
     // An element of each pair, and along each axis the way to its last one.
     let mut stride_bytes = request.item_bytes;
     let mut bytes = all.saturating_mul(stride_bytes);
     for &axis in order.iter().rev() {
-        let of_axis = pairs_along(shape[axis], boxes[axis], chunk[axis]).max(1);
+        let of_axis = cuts.pairs_along(request, boxes, axis, chunk[axis]).max(1);
         let steps = shape[axis].saturating_sub(of_axis).saturating_mul(all / of_axis);
         bytes = bytes.saturating_add(steps.saturating_mul(stride_bytes));
         stride_bytes = stride_bytes.saturating_mul(chunk[axis]);
@@ -55,7 +60,7 @@ impl Taken {
     /// box takes a chunk from its first element in it to the last, and to the ends of the blocks
     /// they lie in. Exact where boxes cut chunks along the slowest axis alone, all cuts or none are
     /// ends of blocks, and none goes through a shorter last one.
-    pub(crate) fn new(request: &PlanRequest, cuts: &Cuts<'_>, boxes: &[u64]) -> Self {
+    pub(crate) fn new(request: &PlanRequest, cuts: &Cuts<'_>, boxes: Boxes<'_>) -> Self {
         let Some(side) = &request.source.parts else { return Self::ALL };
         let chunk = &request.source.chunk_shape;
         let (block_bytes, read_apart_max) = match side.parts {
@@ -73,9 +78,9 @@ impl Taken {
             if boxes_of_each > 1.0 {
                 // Where faster axes are cut as well, no end is sure to be that of a block of
                 // several elements.
-                let may_end_there =
-                    side.parts == Parts::Elements || all <= 1.0 && cuts.axis(axis).is_none();
-                let grain_bytes = gcd(boxes[axis], chunk[axis]) as f64 * stride_bytes;
+                let is_regular = cuts.axis(axis).is_none() && !cuts.has_box_ends(boxes, axis);
+                let may_end_there = side.parts == Parts::Elements || all <= 1.0 && is_regular;
+                let grain_bytes = gcd(boxes.shape[axis], chunk[axis]) as f64 * stride_bytes;
                 cuts_blocks |= !may_end_there || grain_bytes % block_bytes > 0.0;
             }
             all *= boxes_of_each;

@@ -1,5 +1,7 @@
 //! Arrays of a stage, and the shapes that it reads and writes of them.
 
+use rechunk_grid::Edges;
+
 use crate::array::NO_ARRAY;
 use crate::{Kernel, Plan, PlanArray, Stage, Unit};
 
@@ -50,8 +52,18 @@ impl Stage {
 
     /// Box of the stage that reads the intermediate it writes, elements.
     pub(crate) fn read_in<'a>(&self, plan: &'a Plan) -> Option<&'a [u64]> {
+        self.reader(plan).map(Stage::filled)
+    }
+
+    /// Stage that reads the intermediate it writes.
+    pub(crate) fn reader<'a>(&self, plan: &'a Plan) -> Option<&'a Self> {
         let output = self.outputs.first().filter(|output| output.unit == Unit::Piece)?;
-        plan.reader(output.array).map(Stage::filled)
+        plan.reader(output.array)
+    }
+
+    /// Where chunks of the target that it writes end, if they differ in length.
+    pub(crate) fn target_edges<'a>(&self, plan: &'a Plan) -> Option<&'a Edges> {
+        self.output(plan).edges.as_ref().filter(|_| self.writes_target())
     }
 
     /// Shape of the elements that a task writes: its tile, or of an apply, its work chunk or what

@@ -165,9 +165,14 @@ fn of_family(
 fn check(request: &PlanRequest) -> Result<(), PlanError> {
     let source = &request.source;
     ChunkGrid::with_edges(&request.shape, &source.chunk_shape, source.edges.as_ref())?;
-    ChunkGrid::new(&request.shape, &request.target.chunk_shape)?;
-    if request.target.edges.is_some() || source.edges.is_some() && source.shard.is_some() {
-        let (what, range) = ("the length of shards and of target chunks", "the same for all");
+    let target = &request.target;
+    ChunkGrid::with_edges(&request.shape, &target.chunk_shape, target.edges.as_ref())?;
+    if [source, target].iter().any(|side| side.edges.is_some() && side.shard.is_some()) {
+        let (what, range) = ("the length of shards", "the same for all");
+        return Err(PlanError::OutOfRange { what, range });
+    }
+    if target.edges.as_ref().is_some_and(|edges| edges.held(&request.shape).is_some()) {
+        let (what, range) = ("what chunks of the target hold", "all of it");
         return Err(PlanError::OutOfRange { what, range });
     }
     for side in [&request.source, &request.target] {

@@ -1,10 +1,12 @@
-//! Functions that need no plan: info, verify, status, clean, probe.
+//! Functions that need no plan: info, verify, status, clean, migrate, probe.
 
 use std::path::Path;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rechunk::{Access, CancellationToken, Compared, Error, ProbeOptions, ProfileFile};
+use rechunk::{
+    Access, CancellationToken, Compared, Error, Format, MigrateRequest, ProbeOptions, ProfileFile,
+};
 use rechunk_render::info_text;
 use serde_json::json;
 
@@ -103,6 +105,38 @@ pub(crate) fn clean(
         Box::pin(rechunk::clean(&target, &stores)).await
     })?;
     to_python(py, &cleaned)
+}
+
+/// Writes documents of another format over the chunks of an array or a group.
+#[pyfunction]
+#[pyo3(signature = (location, options, cancel=None))]
+pub(crate) fn migrate(
+    py: Python<'_>,
+    location: String,
+    options: &Bound<'_, PyDict>,
+    cancel: Option<&Cancel>,
+) -> PyResult<Py<PyAny>> {
+    let mut options = Options::of(options)?;
+    let asked = (|| {
+        let to = options.choice("to", Format::from_name, "zarr3, zarr2")?;
+        let to = to.unwrap_or(Format::Zarr3);
+        let mut request = MigrateRequest::new(&location, to);
+        request.source_format =
+            options.choice("source_format", Format::from_name, "zarr3, zarr2, n5")?;
+        request.undo = options.flag("undo")?;
+        request.remove_old = options.flag("remove_old")?;
+        request.dry_run = options.flag("dry_run")?;
+        let stores = opener(stores(&mut options)?, None);
+        options.end()?;
+        Ok((request, stores))
+    })();
+    let (request, stores) = asked.map_err(|error: Error| raised(py, &error))?;
+    let cancel = Cancel::token(cancel);
+    let told = cancel.clone();
+    let report = wait(py, &cancel, None, move || async move {
+        Box::pin(rechunk::migrate(&request, &stores, told)).await
+    })?;
+    to_python(py, &report)
 }
 
 fn only_stores(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<rechunk::Stores> {

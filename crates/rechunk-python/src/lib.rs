@@ -41,7 +41,7 @@ mod _rechunk {
         multistage_rechunking_plan, rechunking_plan,
     };
     #[pymodule_export]
-    use crate::calls::{clean, info, parse_bytes, probe, status, verify};
+    use crate::calls::{clean, info, migrate, parse_bytes, probe, status, verify};
     #[pymodule_export]
     use crate::cancel::Cancel;
     #[pymodule_export]

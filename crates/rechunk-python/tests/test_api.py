@@ -186,3 +186,16 @@ def test_storage_objects_name_their_stores(sst: Path, tmp_path: Path) -> None:
         with pytest.raises(rechunk.UsageError) as refused:
             locate(nowhere)
         assert refused.value.hint, nowhere
+
+
+def test_migrate_there_and_back(tmp_path: Path) -> None:
+    place = make_array(tmp_path / "old.zarr", (4, 6), (2, 3), zarr_format=2)
+    before = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
+    planned = rechunk.migrate(place, dry_run=True)
+    assert [document["key"] for document in planned["written"]] == ["zarr.json"]
+    done = rechunk.migrate(place)
+    assert (done["from"], done["to"]) == ("zarr2", "zarr3")
+    new = zarr.open_array(place, mode="r", zarr_format=3)
+    assert (new[...] == zarr.open_array(place, mode="r", zarr_format=2)[...]).all()
+    assert rechunk.migrate(place, undo=True)["removed"] == ["zarr.json"]
+    assert {path: path.read_bytes() for path in place.rglob("*") if path.is_file()} == before

@@ -13,6 +13,7 @@
 //! | the report of a run | [`report_text`] | [`Sheet::run_page`] |
 //! | a comparison | [`comparison_text`], [`group_comparison_text`] | |
 //! | an array or a group | [`info_text`] | |
+//! | a migration in place | [`migration_text`] | |
 //! | the state at a target | [`status_text`], [`cleaned_text`] | [`status_page`] |
 //! | a plan in parts | [`parts_text`], [`part_text`] | |
 //! | a measured profile | [`probe_text`] | |
@@ -48,6 +49,7 @@ mod group_plan;
 mod harmless;
 mod html;
 mod info;
+mod migration;
 mod numbers;
 mod parts;
 mod phrases;
@@ -68,6 +70,7 @@ pub use group_comparison::group_comparison_text;
 pub use harmless::harmless;
 pub use html::{Record, Recorder, Sheet, status_page};
 pub use info::info_text;
+pub use migration::migration_text;
 pub use numbers::seconds;
 pub use parts::{part_text, parts_text};
 pub use phrases::Phrases;

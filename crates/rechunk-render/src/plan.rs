@@ -1,6 +1,8 @@
 //! The plan of an array as text, and what a plan of the literature would move.
 
-use rechunk::planner::{Candidate, CandidateOutcome, Estimate, Plan, Planned, Stage, Unit};
+use rechunk::planner::{
+    Candidate, CandidateOutcome, Estimate, Plan, PlanArray, Planned, Stage, Unit,
+};
 use rechunk::{format_byte_size, format_shape};
 use serde_json::{Map, Value};
 
@@ -61,8 +63,8 @@ pub(crate) fn note_lines(notes: &[String]) -> Vec<String> {
 
 fn array_lines(subject: &Subject, plan: &Plan) -> String {
     let bytes = |shape: &[u64]| format_byte_size(plan.source().bytes_of(shape));
-    let edges = plan.source().edges.as_ref();
-    let side = |name: &str, words: &str, chunk: &[u64], shard: Option<&Vec<u64>>| {
+    let side = |name: &str, words: &str, array: &PlanArray| {
+        let (chunk, shard) = (&array.chunk, array.shard.as_ref());
         let shards = shard.map_or(String::new(), |shard| {
             format!(
                 ", in {} shards of {}",
@@ -70,13 +72,8 @@ fn array_lines(subject: &Subject, plan: &Plan) -> String {
                 format_shape(shard)
             )
         });
-        let (count, up_to) = match edges {
-            Some(edges) if name == "source" => {
-                let differ = edges.smallest(chunk) != chunk;
-                (plan.source().chunk_count(), if differ { "up to " } else { "" })
-            }
-            _ => (plan.source().boxes_of(chunk), ""),
-        };
+        let differ = array.edges.as_ref().is_some_and(|edges| edges.smallest(chunk) != *chunk);
+        let (count, up_to) = (array.chunk_count(), if differ { "up to " } else { "" });
         vec![
             name.to_owned(),
             format!("chunks {up_to}{}", format_shape(chunk)),
@@ -92,8 +89,8 @@ fn array_lines(subject: &Subject, plan: &Plan) -> String {
                 bytes(&plan.source().shape),
                 subject.data_type.clone(),
             ],
-            side("source", &subject.source, &plan.source().chunk, plan.source().shard.as_ref()),
-            side("target", &subject.target, &plan.target().chunk, plan.target().shard.as_ref()),
+            side("source", &subject.source, plan.source()),
+            side("target", &subject.target, plan.target()),
         ],
         &[],
     )

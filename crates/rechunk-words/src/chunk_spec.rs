@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use rechunk_grid::ArraySpec;
+use rechunk_grid::{ArraySpec, AxisChunks, Edges, GridError};
 use serde::{Deserialize, Serialize};
 
 use crate::WordError;
 use crate::extent::Extent;
+use crate::lengths::ChunkLengths;
 use crate::span::unresolved;
 
 /// Name of the chunk shape in errors, where the caller gives no other.
@@ -62,7 +63,7 @@ impl ChunkSpec {
     pub fn keeping_extents(mut self, keeps: bool) -> Self {
         let entries = if keeps { self.entries_mut() } else { Vec::new() };
         for (_, extent) in entries {
-            *extent = extent.kept();
+            *extent = extent.clone().kept();
         }
         self
     }
@@ -84,7 +85,7 @@ impl ChunkSpec {
     pub fn cut(&self, source: &ArraySpec, lengths: &[u64]) -> Result<Vec<String>, WordError> {
         let wanted = self.extents(OPTION, source)?;
         let cut = wanted.iter().zip(lengths).enumerate().filter_map(|(axis, (extent, &length))| {
-            let Extent::Elements(elements) = *extent else { return None };
+            let Extent::Elements(elements) = extent.clone() else { return None };
             let name = source.dimension_name(axis);
             let name = name.map_or_else(|| format!("axis {axis}"), str::to_owned);
             (elements > length).then(|| format!("{name}={elements} ({length})"))
@@ -92,9 +93,28 @@ impl ChunkSpec {
         Ok(cut.collect())
     }
 
-    /// The chunk shape it means for `source`, elements; `chunk_bytes` is what `auto` aims at.
+    /// The chunk shape it means for `source`, elements; `chunk_bytes` is what `auto` aims at. Chunks
+    /// of different lengths are refused.
     pub fn resolve(&self, source: &ArraySpec, chunk_bytes: u64) -> Result<Vec<u64>, WordError> {
+        let (chunk, edges) = self.resolve_lengths(source, chunk_bytes)?;
+        let axis = edges.and_then(|edges| {
+            let axis = (0..chunk.len()).find(|axis| edges.axis(*axis).is_some())?;
+            edges.axis(axis).map(|edges| (axis, edges.shortest(), edges.longest()))
+        });
+        axis.map_or(Ok(chunk), |(axis, shortest, longest)| {
+            Err(different(source, axis, (shortest, longest)))
+        })
+    }
+
+    /// [`ChunkSpec::resolve`] where chunks may differ in length: the shape of the largest, and where
+    /// those end that do.
+    pub fn resolve_lengths(
+        &self,
+        source: &ArraySpec,
+        chunk_bytes: u64,
+    ) -> Result<(Vec<u64>, Option<Edges>), WordError> {
         let wanted = self.extents(OPTION, source)?;
+        let mut edges = vec![None; wanted.len()];
         let mut chunk: Vec<u64> = Vec::with_capacity(wanted.len());
         for (axis, extent) in wanted.iter().enumerate() {
             let length = source.shape[axis].max(1);
@@ -102,13 +122,22 @@ impl ChunkSpec {
                 Extent::Elements(elements) => (*elements).min(length),
                 Extent::Exactly(elements) => *elements,
                 Extent::Whole => length,
-                Extent::Keep => kept(source, axis)?,
+                Extent::Keep => {
+                    edges[axis] = source.edges.as_ref().and_then(|all| all.axis(axis)).cloned();
+                    source.chunk_shape[axis]
+                }
                 Extent::Auto => 1,
+                Extent::Lengths(lengths) => {
+                    let chunks = lengths_on(lengths, source, axis)?;
+                    let longest = chunks.longest();
+                    edges[axis] = chunks.into_edges();
+                    longest
+                }
                 Extent::Span { span, .. } => return Err(unresolved(OPTION, *span)),
             });
         }
         size_auto(&wanted, &source.shape, chunk_bytes / source.item_bytes().max(1), &mut chunk);
-        Ok(chunk)
+        Ok((chunk, Edges::new(edges)))
     }
 
     /// Returns the wish for each axis; `option` is the option that the user gave it to.
@@ -193,7 +222,7 @@ fn by_name(named: &[(String, Extent)], source: &ArraySpec) -> Result<Vec<Extent>
             let has = axes(source);
             return Err(usage(format!("there is no dimension `{name}`: the array has {has}")));
         }
-        named.for_each(|axis| extents[axis] = *extent);
+        named.for_each(|axis| extents[axis] = extent.clone());
     }
     Ok(extents)
 }
@@ -218,20 +247,31 @@ pub fn axis_in_words(source: &ArraySpec, axis: usize) -> String {
     name.map_or_else(|| format!("axis {axis}"), |name| format!("dimension `{name}`"))
 }
 
-/// The length of the source's chunks, if they have one.
-fn kept(source: &ArraySpec, axis: usize) -> Result<u64, WordError> {
-    let Some(edges) = source.edges.as_ref().and_then(|edges| edges.axis(axis)) else {
-        return Ok(source.chunk_shape[axis]);
-    };
+/// Chunks of these lengths on an axis of `source`.
+fn lengths_on(
+    lengths: &ChunkLengths,
+    source: &ArraySpec,
+    axis: usize,
+) -> Result<AxisChunks, WordError> {
+    lengths.on(axis, source.shape[axis]).map_err(|error| {
+        let name = axis_in_words(source, axis);
+        let reason = match error {
+            GridError::ChunkLengths { reason, .. } => reason,
+            other => other.to_string(),
+        };
+        usage(format!("{OPTION}: the lengths of {name} {reason}"))
+    })
+}
+
+/// Refusal of chunks of different lengths where they cannot be written.
+fn different(source: &ArraySpec, axis: usize, (shortest, longest): (u64, u64)) -> WordError {
     let name = axis_in_words(source, axis);
     let message = format!(
-        "the chunks of {name} cannot be kept: they have {} to {} elements, and chunks of \
-         different lengths are read, not written",
-        edges.shortest(),
-        edges.longest()
+        "the chunks of {name} would have {shortest} to {longest} elements, and chunks of different \
+         lengths are written by a copy as Zarr v3 only"
     );
     let hint = format!("give {OPTION} a number for it, -1 (the whole axis) or auto");
-    Err(WordError::new(message, Some(&hint)))
+    WordError::new(message, Some(&hint))
 }
 
 fn usage(message: String) -> WordError {
@@ -294,33 +334,39 @@ mod tests {
     }
 
     #[test]
-    fn different_lengths_are_not_kept() {
-        use rechunk_grid::{AxisChunks, Edges};
+    fn different_lengths_are_for_those_that_ask_for_them() {
+        use rechunk_grid::{AxisChunks, AxisEdges};
         let lengths = [(300, 4), (260, 1)];
         let time = AxisChunks::of_runs(0, 1460, lengths).unwrap().into_edges();
-        let names = ["time", "lat", "lon"];
-        for names in [Some(&names[..]), None] {
-            let mut source = spec(names);
-            source.chunk_shape[0] = 300;
-            source.edges = Edges::new(vec![time.clone(), None, None]);
-            let resolve = |text: &str| ChunkSpec::parse(text)?.resolve(&source, 1 << 20);
-            let error = resolve("keep").unwrap_err();
-            let what = if names.is_some() { "dimension `time`" } else { "axis 0" };
-            assert!(error.to_string().contains(what), "{error}");
-            assert!(error.to_string().contains("260 to 300 elements"), "{error}");
-            assert!(error.hint.unwrap().contains("--chunks"));
-            assert_eq!(resolve("-1,keep,keep").unwrap(), [1460, 720, 1440]);
-            assert_eq!(resolve("10,keep,5").unwrap(), [10, 720, 5]);
-            if names.is_some() {
-                assert!(resolve("lat=5").is_err());
-                assert_eq!(resolve("time=10").unwrap(), [10, 720, 1440]);
-            }
-        }
+        let mut source = spec(Some(&["time", "lat", "lon"]));
+        source.chunk_shape[0] = 300;
+        source.edges = Edges::new(vec![time.clone(), None, None]);
+        let resolve = |text: &str| ChunkSpec::parse(text)?.resolve(&source, 1 << 20);
+        let lengths = |text: &str| {
+            let found = ChunkSpec::parse(text)?.resolve_lengths(&source, 1 << 20);
+            found.map(|(shape, edges)| (shape, edges.and_then(|e| e.axis(0).map(AxisEdges::runs))))
+        };
+        let error = resolve("keep").unwrap_err();
+        assert!(error.to_string().contains("dimension `time` would have 260 to 300"), "{error}");
+        assert!(error.hint.unwrap().contains("--chunks"));
+        assert_eq!(resolve("-1,keep,keep").unwrap(), [1460, 720, 1440]);
+        assert!(resolve("lat=5").is_err());
+        assert_eq!(resolve("time=10").unwrap(), [10, 720, 1440]);
+        let kept = lengths("lat=5").unwrap();
+        assert_eq!(kept, (vec![300, 5, 1440], Some(vec![(300, 4), (260, 1)])));
+        let given = lengths("time=1000+400+60").unwrap();
+        assert_eq!(given, (vec![1000, 720, 1440], Some(vec![(1000, 1), (400, 1), (60, 1)])));
+        assert_eq!(lengths("time=365x4").unwrap(), (vec![365, 720, 1440], None));
+        let short = lengths("time=365x3+1").unwrap_err().to_string();
+        assert!(short.contains("the lengths of dimension `time` add up to 1096"), "{short}");
+        assert!(lengths("time=1x9999999+2").is_err());
     }
 
     #[test]
     fn what_is_written_is_read_as_the_same() {
-        for text in ["keep", "auto", "-1", "1460,30!,-1", "time=30D!,lat=auto", "6h,2M,1Y", ""] {
+        for text in
+            ["keep", "auto", "-1", "1460,30!,-1", "time=30D!,lat=auto", "6h,2M,1Y", "t=31+28x2", ""]
+        {
             let chunks = ChunkSpec::parse(text).unwrap();
             assert_eq!(chunks.to_string(), text);
             let json = serde_json::to_string(&chunks).unwrap();

@@ -3,10 +3,11 @@
 use std::fmt;
 
 use crate::WordError;
+use crate::lengths::ChunkLengths;
 use crate::span::TimeSpan;
 
 /// Extent of chunks that is wished along one axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Extent {
     /// That many elements; cut to the axis where that is shorter.
     Elements(u64),
@@ -26,6 +27,8 @@ pub enum Extent {
         /// The axis does not cut it.
         is_kept: bool,
     },
+    /// A length for each chunk (`31+28+31`).
+    Lengths(ChunkLengths),
 }
 
 impl fmt::Display for Extent {
@@ -36,6 +39,7 @@ impl fmt::Display for Extent {
             Self::Whole => f.write_str("-1"),
             Self::Keep => f.write_str("keep"),
             Self::Auto => f.write_str("auto"),
+            Self::Lengths(lengths) => lengths.fmt(f),
             Self::Span { span, is_kept } => {
                 write!(f, "{span}{}", if *is_kept { "!" } else { "" })
             }
@@ -80,7 +84,11 @@ impl Extent {
                     if let Some(span) = TimeSpan::parse(number) {
                         return Ok(Self::Span { span, is_kept: false });
                     }
-                    let wanted = "a number, -1, keep, auto or a time like 30D";
+                    if let Some(lengths) = ChunkLengths::parse(number) {
+                        return lengths.map(Self::Lengths);
+                    }
+                    let wanted =
+                        "a number, -1, keep, auto, a time like 30D or lengths like 31+28x2";
                     Err(usage(format!("`{text}` is not a chunk extent: {wanted}")))
                 }
             },

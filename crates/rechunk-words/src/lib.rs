@@ -16,6 +16,7 @@ mod duration;
 mod error;
 mod extent;
 mod job_file;
+mod lengths;
 mod level_factors;
 mod max_missing;
 mod path_pattern;
@@ -37,6 +38,7 @@ pub use extent::Extent;
 pub use job_file::{
     JOB_FILE_BYTES_MAX, JobEntry, JobFault, JobNode, JobSyntax, JobValue, Position, parse_job_file,
 };
+pub use lengths::ChunkLengths;
 pub use level_factors::LevelFactors;
 pub use max_missing::MaxMissing;
 pub use path_pattern::PathPattern;

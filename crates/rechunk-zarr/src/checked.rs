@@ -2,7 +2,7 @@
 
 use rechunk_codec::lz4_block;
 use rechunk_format::FormatError;
-use rechunk_grid::{ChunkGrid, Endian, FillValue};
+use rechunk_grid::{ChunkGrid, Edges, Endian, FillValue};
 
 use crate::chunk_lengths;
 use crate::codec_spec::CodecSpec;
@@ -15,6 +15,15 @@ use crate::metadata::{
 use crate::shard_codec::ShardCodec;
 
 impl ArrayMetadata {
+    /// Returns this array in chunks that end at `edges`, the longest of which are as long as its
+    /// own. Where its chunks lie in shards, shards end there, and chunks stay as they are.
+    pub fn with_chunk_lengths(&self, edges: Edges) -> Result<Self, FormatError> {
+        let mut target = self.with_whole_shards();
+        target.spec.edges = Some(edges);
+        target.check()?;
+        Ok(target)
+    }
+
     /// The codecs for a chunk of the chunk shape.
     pub(crate) fn chain(&self) -> Result<Chain, FormatError> {
         let shape = stored_shape(&self.order, &self.spec.chunk_shape);

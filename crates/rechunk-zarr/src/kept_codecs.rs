@@ -232,13 +232,13 @@ fn holds_integers(types: TypePair) -> bool {
 
 /// True if zarr-python cannot write or read it in v3, with its own filters. It takes their output
 /// from single bytes for bytes, too, which have no byte order.
-fn widens_bytes(codec: &CodecSpec) -> bool {
+pub(crate) fn widens_bytes(codec: &CodecSpec) -> bool {
     codec
         .input()
         .is_some_and(|input| input.item_bytes() == 1 && codec.output(input).item_bytes() > 1)
 }
 
-fn in_v2(codecs: Vec<CodecSpec>, warnings: &mut Vec<String>) -> Vec<CodecSpec> {
+pub(crate) fn in_v2(codecs: Vec<CodecSpec>, warnings: &mut Vec<String>) -> Vec<CodecSpec> {
     let codecs = codecs.into_iter().filter_map(|codec| match codec {
         CodecSpec::PackedNumbers(_) => {
             warnings.push(format!("Zarr v2 has no {codec}: chunks are written without it"));

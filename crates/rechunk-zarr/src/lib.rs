@@ -43,6 +43,7 @@ mod recast;
 mod record;
 mod shard_codec;
 mod sharding;
+mod stored;
 mod target;
 mod tiff_codecs;
 mod type_name;
@@ -82,6 +83,7 @@ pub use null_fill::note_null_fill;
 pub use parse_v2::parse_v2;
 pub use parse_v3::{NodeKind, node_kind, parse_v3};
 pub use shard_codec::ShardCodec;
+pub use stored::metadata_of_stored;
 pub use target::{
     TargetOptions, check_type, has_opaque_shards, target_metadata, without_inner_shards,
 };

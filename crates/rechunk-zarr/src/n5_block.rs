@@ -6,13 +6,14 @@
 //! by at most one codec. zarr-extensions has it as `codecs/n5_default`.
 
 use rechunk_format::FormatError;
-use rechunk_grid::DataType;
+use rechunk_grid::{DataType, Endian, FillValue};
 use serde_json::{Map, Value, json};
 
 use crate::codec_names::N5_BLOCK;
 use crate::codec_spec::CodecSpec;
+use crate::element_type::ElementType;
 use crate::field::Field;
-use crate::metadata::ArrayMetadata;
+use crate::metadata::{ArrayMetadata, KeyEncoding, KeyStyle};
 
 /// Attribute in which `n5tozarr` repeats what the `attributes.json` beside says.
 const REPEATED: &str = "_n5";
@@ -81,6 +82,26 @@ pub(crate) fn without_n5_blocks(source: &ArrayMetadata) -> Option<ArrayMetadata>
     }
     plain.attributes.shift_remove(REPEATED);
     Some(plain)
+}
+
+impl ArrayMetadata {
+    /// Returns this array with its chunks as blocks of N5, under the keys that N5 has for them. It
+    /// has the axes of N5 in their order, the fastest first, and at most a compressor.
+    #[must_use]
+    pub fn in_n5_blocks(mut self) -> Self {
+        let rank = self.spec.shape.len();
+        let data_type = self.spec.data_type;
+        let fill = self.spec.fill_value.clone();
+        let fill = fill.unwrap_or_else(|| FillValue::zero(self.spec.item_bytes()));
+        self.order.axes = (0..rank).rev().collect();
+        self.order.endian = ElementType::new(data_type, Endian::Big).endian;
+        let fill = fill.stored(data_type, self.order.endian);
+        let compressor = self.codecs.pop();
+        let block = N5BlockCodec { compressor, rank, data_type, fill };
+        self.codecs = vec![CodecSpec::N5Block(Box::new(block))];
+        self.key_encoding = KeyEncoding { style: KeyStyle::V2, separator: '/' };
+        self
+    }
 }
 
 /// True for a `zarr.json` of the array that the `attributes.json` beside it describes. Its chunks

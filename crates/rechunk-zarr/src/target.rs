@@ -92,10 +92,6 @@ pub fn target_metadata(
         let even = without_uneven(source, &options.chunk_shape, &mut warnings);
         kept_codecs(&even, options.version, options.naming(), &mut warnings)
     };
-    if options.version != source.version {
-        (target.verbatim.data_type, target.verbatim.fill_value) =
-            (record_type(source, options.version)?, None);
-    }
     let has_filters = target.codecs.iter().any(CodecSpec::is_array_to_array);
     if options.version == ZarrVersion::V3 && has_filters {
         // zarr-python 3 hands big-endian elements to filters as they are, and reads other numbers
@@ -103,18 +99,34 @@ pub fn target_metadata(
         target.order.endian = Endian::Little;
         target.codecs = target.codecs.into_iter().map(CodecSpec::little_endian).collect();
     }
-    warnings.extend(odd_null(source));
-    match options.version {
-        ZarrVersion::V2 => say_in_v2(&mut target, &mut warnings)?,
-        ZarrVersion::V3 => say_in_v3(&mut target, &mut warnings),
-    }
-    name_scalar(source, &mut target);
-    if (source.version, target.version) == (ZarrVersion::V2, ZarrVersion::V3) {
-        warnings.extend(dimension_names::drop_nczarr(&mut target.attributes));
-    }
+    say_as(source, &mut target, &mut warnings)?;
     target.check()?;
     warnings.extend(unread_shards(&target));
     Ok((target, warnings))
+}
+
+/// Has `target`, which has the codecs and the order of its elements, say in its version what
+/// `source` says in its own.
+pub(crate) fn say_as(
+    source: &ArrayMetadata,
+    target: &mut ArrayMetadata,
+    warnings: &mut Vec<String>,
+) -> Result<(), FormatError> {
+    let version = target.version;
+    if version != source.version {
+        (target.verbatim.data_type, target.verbatim.fill_value) =
+            (record_type(source, version)?, None);
+    }
+    warnings.extend(odd_null(source));
+    match version {
+        ZarrVersion::V2 => say_in_v2(target, warnings)?,
+        ZarrVersion::V3 => say_in_v3(target, warnings),
+    }
+    name_scalar(source, target);
+    if (source.version, version) == (ZarrVersion::V2, ZarrVersion::V3) {
+        warnings.extend(dimension_names::drop_nczarr(&mut target.attributes));
+    }
+    Ok(())
 }
 
 /// Warns of shards that zarr-python does not open: it tries the filters inside on zero, whatever

@@ -185,8 +185,8 @@ fn better(
     let clear_name =
         |axis| spec.dimension_name(axis).filter(|name| spec.axes_named(name).nth(1).is_none());
     let names: Option<Vec<&str>> = (0..spec.shape.len()).map(clear_name).collect();
-    let extents =
-        (0..spec.shape.len()).map(|axis| if whole.contains(&axis) { read } else { other });
+    let extents = (0..spec.shape.len())
+        .map(|axis| if whole.contains(&axis) { read.clone() } else { other.clone() });
     let chunks = match names {
         Some(names) => {
             ChunkSpec::Named(names.into_iter().map(str::to_owned).zip(extents).collect())

@@ -53,6 +53,7 @@
 //! | read elements | [`open_array`], then [`OpenArray::read_region`] |
 //! | write elements | [`open_array`], then [`OpenArray::write_region`] |
 //! | look at a copy, or remove what it left | [`status`], [`clean`] |
+//! | write documents of another format over the same chunks | [`migrate`] |
 //! | measure a store and this machine | [`probe`] |
 //!
 //! Everything waits asynchronously and needs a runtime of tokio with its I/O and time: [`Runtime`]
@@ -127,6 +128,7 @@ mod job;
 mod large_document;
 mod may_start;
 mod member_location;
+mod migrate;
 mod missing;
 mod missing_report;
 mod not_ours;
@@ -195,6 +197,7 @@ pub use growth::Growth;
 pub use image_info::{ImageInfo, ImageLevel};
 pub use info::{ArrayInfo, Info, KeyCount, info};
 pub use job::Job;
+pub use migrate::{DocumentReport, MigrateReport, MigrateRequest, migrate};
 pub use missing_report::MissingReport;
 pub use open::{OpenArray, OpenOptions, open_array};
 pub use others::{Counted, ListedFile, OthersInfo, OthersReport};
@@ -241,10 +244,10 @@ pub use rechunk_plan::{
 pub use rechunk_reduce::{Method as ReduceMethod, Rounding};
 pub use rechunk_store::{Meter, RoleTraffic, StoreError, StoreOptions, Stores, Traffic, is_remote};
 pub use rechunk_words::{
-    ArrayRule, Asked, Cast, ChunkSpec, CodecSpec, Extent, JOB_FILE_BYTES_MAX, JobEntry, JobFault,
-    JobNode, JobSyntax, JobValue, LengthUnit, LevelFactors, MaxMissing, PathPattern,
-    PhysicalRegion, Position, RULE_SETTINGS, RegionSpec, ShardSpec, Share, Slice, SpanUnit,
-    TimeSpan, VoxelAxis, WordError, format_byte_size, parse_byte_size, parse_duration,
+    ArrayRule, Asked, Cast, ChunkLengths, ChunkSpec, CodecSpec, Extent, JOB_FILE_BYTES_MAX,
+    JobEntry, JobFault, JobNode, JobSyntax, JobValue, LengthUnit, LevelFactors, MaxMissing,
+    PathPattern, PhysicalRegion, Position, RULE_SETTINGS, RegionSpec, ShardSpec, Share, Slice,
+    SpanUnit, TimeSpan, VoxelAxis, WordError, format_byte_size, parse_byte_size, parse_duration,
     parse_job_file,
 };
 pub use tokio_util::sync::CancellationToken;

@@ -90,7 +90,10 @@ pub struct PlanReport {
     /// Shape of the smallest source chunk, elements, where chunks differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smallest_source_chunk: Option<Vec<u64>>,
-    /// Shape of a target chunk, elements.
+    /// Shape of the smallest target chunk, elements, where chunks differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smallest_target_chunk: Option<Vec<u64>>,
+    /// Shape of a target chunk, elements; of the largest, where chunks differ.
     pub target_chunks: Vec<u64>,
     /// Shape of a source shard, elements, where chunks lie in shards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -233,6 +236,11 @@ impl PlanReport {
                 .edges
                 .as_ref()
                 .map(|edges| edges.smallest(&plan.source().chunk)),
+            smallest_target_chunk: plan
+                .target()
+                .edges
+                .as_ref()
+                .map(|edges| edges.smallest(&plan.target().chunk)),
             target_chunks: plan.target().chunk.clone(),
             source_shards: plan.source().shard.clone(),
             target_shards: plan.target().shard.clone(),

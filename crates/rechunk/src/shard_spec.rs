@@ -1,7 +1,7 @@
 //! `--shards`: which shards are wanted, in the words of `--chunks`.
 
 use rechunk_format::{IndexLocation, ShardFormat};
-use rechunk_grid::ArraySpec;
+use rechunk_grid::{ArraySpec, AxisEdges, Edges};
 use rechunk_plan::ShardSide;
 use rechunk_words::{ChunkSpec, Extent, ShardSpec, size_auto, unresolved};
 
@@ -58,6 +58,44 @@ impl ShardWish<'_> {
         }
     }
 
+    /// Where shards end, on axes where different lengths are asked for.
+    pub(crate) fn edges(&self) -> Result<Option<Edges>, Error> {
+        let Some(ShardSpec::Shape(asked)) = self.asked.filter(|_| self.has_shards) else {
+            return Ok(None);
+        };
+        let mut edges = vec![None; self.source.shape.len()];
+        for (axis, extent) in asked.extents("--shards", self.source)?.iter().enumerate() {
+            let Extent::Lengths(lengths) = extent else { continue };
+            let chunks = lengths.on(axis, self.source.shape[axis]);
+            let chunks = chunks.map_err(|error| usage(&error.to_string(), None))?;
+            let all = chunks.into_edges();
+            let mut runs = all.iter().flat_map(AxisEdges::runs);
+            let chunk = self.chunk[axis];
+            if let Some((length, _)) = runs.find(|run| !run.0.is_multiple_of(chunk)) {
+                return Err(usage(
+                    &format!(
+                        "axis {axis}: a shard of {length} does not hold whole chunks of {chunk}"
+                    ),
+                    Some("give --chunks a number that divides all lengths of shards, such as 1"),
+                ));
+            }
+            edges[axis] = all;
+        }
+        Ok(Edges::new(edges))
+    }
+
+    /// No shards, for chunks that differ in length; an error where some are asked for.
+    pub(crate) fn none_around_lengths(&self) -> Result<(Option<Vec<u64>>, Option<String>), Error> {
+        let is_asked = self.asked.is_some_and(|asked| asked.shape().is_some() && !asked.is_keep());
+        if is_asked {
+            return Err(usage(
+                "chunks of different lengths do not lie in shards",
+                Some("give the lengths to --shards, and --chunks numbers that divide them"),
+            ));
+        }
+        Ok((None, None))
+    }
+
     /// The source's shards, where the format has shards and the chunks divide them.
     fn kept(&self) -> (Option<Vec<u64>>, Option<String>) {
         let Some(shard) = self.source_shard else { return (None, None) };
@@ -81,7 +119,7 @@ impl ShardWish<'_> {
         let wanted = wanted.extents("--shards", self.source)?;
         let mut counts = Vec::with_capacity(wanted.len());
         for (axis, extent) in wanted.iter().enumerate() {
-            counts.push(self.chunks_along(axis, *extent)?);
+            counts.push(self.chunks_along(axis, extent)?);
         }
         let chunk_bytes = self
             .chunk
@@ -110,13 +148,19 @@ impl ShardWish<'_> {
     }
 
     /// Chunks of a shard along an axis; a shard larger than its axis is clipped to whole chunks.
-    fn chunks_along(&self, axis: usize, extent: Extent) -> Result<u64, Error> {
+    fn chunks_along(&self, axis: usize, extent: &Extent) -> Result<u64, Error> {
         let (chunk, all) = (self.chunk[axis], self.chunks_of_axis(axis));
         let elements = match (extent, self.source_shard) {
-            (Extent::Elements(elements) | Extent::Exactly(elements), _) => elements,
+            (Extent::Elements(elements) | Extent::Exactly(elements), _) => *elements,
+            // Each was looked at when the edges were.
+            (Extent::Lengths(lengths), _) => {
+                let shards = lengths.on(axis, self.source.shape[axis]);
+                let longest = shards.map_or(chunk, |shards| shards.longest());
+                return Ok((longest / chunk).max(1));
+            }
             (Extent::Keep, Some(shard)) => shard[axis],
             (Extent::Whole, _) => return Ok(all),
-            (Extent::Span { span, .. }, _) => return Err(unresolved("--shards", span).into()),
+            (Extent::Span { span, .. }, _) => return Err(unresolved("--shards", *span).into()),
             (Extent::Keep, None) | (Extent::Auto, _) => return Ok(1),
         };
         let is_kept = matches!(extent, Extent::Exactly(_));

@@ -1,7 +1,7 @@
 //! Specification of the target: as it was asked for, the rest as the source.
 
 use rechunk_format::ShardFormat;
-use rechunk_grid::ArraySpec;
+use rechunk_grid::{ArraySpec, AxisChunks, Edges};
 
 use crate::Error;
 use crate::cast;
@@ -18,11 +18,21 @@ pub(crate) fn specify_target(
     // Not that of its layout, which may be of a region and begin inside a chunk.
     let mut spec = source.metadata.spec();
     spec.data_type = source.spec().data_type;
+    cut_edges(&mut spec, source)?;
     let chunks = request.chunks.clone().keeping_extents(request.keep_extent);
-    let chunk_shape = chunks.resolve(&spec, request.chunk_bytes)?;
     let format = request.format.unwrap_or_else(|| Format::of_target(&request.target));
+    let (chunk_shape, edges) = if takes_lengths(request, format) {
+        chunks.resolve_lengths(&spec, request.chunk_bytes)?
+    } else {
+        (chunks.resolve(&spec, request.chunk_bytes)?, None)
+    };
     let wish = shard_wish(request, (source, &spec), format.has(Fact::Shards), &chunk_shape);
-    let (shard_shape, warning) = wish.resolve()?;
+    let shard_edges = wish.edges()?;
+    let (shard_shape, warning) = match &edges {
+        None => wish.resolve()?,
+        Some(_) => wish.none_around_lengths()?,
+    };
+    let edges = edges.or(shard_edges);
     if request.separator.is_some() && format.zarr_version().is_none() {
         return Err(Error::Usage {
             message: format!("--separator is of Zarr, not of {}", format.name()),
@@ -30,7 +40,9 @@ pub(crate) fn specify_target(
         });
     }
     let (chunk_shape, shard_shape) = (&*chunk_shape, shard_shape.as_deref());
-    let wish = Wish { request, source, format, chunk_shape, shard_shape };
+    let edges = edges.as_ref();
+    let wish =
+        Wish { request, source, format, chunk_shape, shard_shape, edges, over_stored: false };
     let (target, mut warnings) = specified(&wish)?;
     warnings.extend(warning);
     if let Some(cast) = source.cast {
@@ -39,6 +51,35 @@ pub(crate) fn specify_target(
         warnings.extend(cast::warnings(from, cast.data_type, attributes, is_zarr));
     }
     Ok((target, warnings))
+}
+
+/// Whether chunks of the target may differ in length: of a copy into a new array of such a format.
+fn takes_lengths(request: &CopyRequest, format: Format) -> bool {
+    let is_copy =
+        request.apply.is_none() && request.pyramid.is_none() && request.placement.is_none();
+    is_copy && format.has(Fact::ChunkLengths)
+}
+
+/// Has `spec`, that of the array of which a region may be read, say the chunks that are in that
+/// region, where they differ in length.
+fn cut_edges(spec: &mut ArraySpec, source: &OpenArray) -> Result<(), Error> {
+    let (Some((_, region)), Some(edges)) = (&source.region, spec.edges.take()) else {
+        spec.edges.clone_from(&source.metadata.spec().edges);
+        return Ok(());
+    };
+    let mut axes = vec![None; spec.shape.len()];
+    for (axis, left) in axes.iter_mut().enumerate() {
+        let Some(all) = edges.axis(axis) else { continue };
+        let (from, to) = (region.start[axis], region.end(axis));
+        let lengths = all.chunks().map(|(start, end)| end.min(to).saturating_sub(start.max(from)));
+        let runs = lengths.filter(|length| *length > 0).map(|length| (length, 1));
+        let chunks = AxisChunks::of_runs(axis, region.shape[axis], runs);
+        let chunks = chunks.map_err(|error| Error::source_grid(&source.location, &error))?;
+        spec.chunk_shape[axis] = chunks.longest();
+        *left = chunks.into_edges();
+    }
+    spec.edges = Edges::new(axes);
+    Ok(())
 }
 
 /// Extents of `--chunks` and `--shards` that the axes cut, in a sentence; `target` is the shape of

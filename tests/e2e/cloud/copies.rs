@@ -1,6 +1,7 @@
 //! Copies between kinds of stores, formats and plans: the target is right, counted as planned, and
 //! all that is left.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rechunk_testkit::{GcsServer, HttpServer, S3Server, ServerOptions};
@@ -8,7 +9,7 @@ use serde_json::Value;
 
 use super::{Environment, S3, assert_same, is_temporary, run, small};
 use crate::arrays::RawArray;
-use crate::harness::{Folder, rechunk, root, tree};
+use crate::harness::{Folder, copy_directory, rechunk, root, tree};
 use crate::report::{assert_done, text};
 
 /// A server of each kind, and a folder on the disk.
@@ -268,4 +269,30 @@ fn three_stores_in_one_job_are_told_apart_by_their_options() {
     assert!(requests.iter().any(|request| request.method == "PUT"), "{requests:?}");
     assert_eq!(temp.objects(), Vec::<String>::new());
     target.assert_clean();
+}
+
+/// Documents over chunks in buckets are those of a disk, and go again.
+#[test]
+fn a_group_in_a_bucket_is_migrated_there_and_back() {
+    let world = World::new();
+    let fixture = root().join("fixtures/ostia_monthly.zarr");
+    let here = world.folder.at("here.zarr");
+    copy_directory(&fixture, here.as_ref());
+    run(&["migrate", &here, "-q"], &world.environments()).go().ok();
+    let stored = |path: &Path| -> BTreeMap<String, String> {
+        tree(path).into_iter().filter(|(_, digest)| !digest.is_empty()).collect()
+    };
+    for kind in ["s3", "gs"] {
+        let (place, path) = world.place(kind, "m.zarr");
+        copy_directory(&fixture, &path);
+        let before = stored(&path);
+        for _ in 0..2 {
+            run(&["migrate", &place, "--json"], &world.environments()).go().ok();
+            assert_eq!(stored(&path), stored(here.as_ref()), "{kind}");
+        }
+        run(&["migrate", &place, "--undo", "-q"], &world.environments()).go().ok();
+        assert_eq!(stored(&path), before, "{kind}");
+        let beside = stored(&world.place(kind, "").1);
+        assert!(!beside.keys().any(|key| key.contains(".rechunk")), "{kind}: {beside:?}");
+    }
 }

@@ -40,6 +40,22 @@ ARRAYS = [
         {"shards": [[10, 2, 8], [3, 6], 4], "chunks": (2, 3, 4)},
         ["--chunks", "20,3,2", "--format", "zarr2"],
     ),
+    ("lengths-kept", (30, 40), "f8", {"chunks": [[3, 7, 20], [20, 20]]}, ["--chunks", "keep"]),
+    ("to-lengths", (30, 40), "f4", {"chunks": (7, 11)}, ["--chunks", "3+7x2+13,9x4+4"]),
+    (
+        "lengths-kept-in-shards",
+        (12, 20),
+        "i4",
+        {"shards": [[4, 2, 6], [5, 5, 10]], "chunks": (2, 5)},
+        ["--chunks", "keep"],
+    ),
+    (
+        "to-lengths-of-shards",
+        (59, 6),
+        "i2",
+        {"chunks": (10, 6)},
+        ["--shards", "31+28,6", "--chunks", "1,3"],
+    ),
     ("version-2", (30, 40), "f4", {"chunks": (7, 11), "zarr_format": 2}, ["--chunks", "10,40"]),
     (
         "from-2-to-3",

@@ -114,7 +114,19 @@ impl StageRun {
         Needs { scratch_bytes: 0, workspace_bytes }
     }
 
-    /// Bytes of a decoded target chunk.
+    /// Bytes of the decoded target chunks of a box of indices, with their padding.
+    pub(crate) fn target_bytes_of(&self, chunks: &Region) -> u64 {
+        if chunks.is_empty() {
+            return 0;
+        }
+        let grid = self.geometry.output_grid();
+        let last: Vec<u64> = (0..chunks.rank()).map(|axis| chunks.end(axis) - 1).collect();
+        let (first, last) = (grid.chunk(&chunks.start), grid.chunk(&last));
+        let extents = (0..chunks.rank()).map(|axis| last.end(axis) - first.start[axis]);
+        extents.fold(wide(self.item_bytes), u64::saturating_mul)
+    }
+
+    /// Bytes of a decoded target chunk; of the largest, where they differ in length.
     pub(crate) fn target_chunk_bytes(&self) -> u64 {
         self.geometry.output_grid().chunk_elements().saturating_mul(wide(self.item_bytes))
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use rechunk_grid::Region;
 use rechunk_store::Role;
 
 use crate::Fault;
@@ -24,7 +25,8 @@ pub(crate) async fn unit(
     }
     let (mut lane, unit) = kept::put_in(task, lane, unit).await?;
     let meter = stage.target().store().meter();
-    meter.add_decoded_written(Role::Target, stage.target_chunk_bytes());
+    let own = Region::new(unit.index.clone(), vec![1; unit.index.len()]);
+    meter.add_decoded_written(Role::Target, stage.target_bytes_of(&own));
     if unit.buffer.is_empty() {
         store(task, &unit.index, None).await?;
         return Ok(lane); // nothing of it is there: no thread has anything to do

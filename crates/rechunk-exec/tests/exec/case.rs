@@ -126,25 +126,40 @@ pub(crate) fn all_cases(kind: impl Strategy<Value = Kind> + Clone) -> impl Strat
     prop_oneof![3 => cases(kind.clone()), 1 => rectilinear_cases(kind)]
 }
 
-/// Any array whose source chunks differ in length on some axes.
+/// Any array whose chunks differ in length on some axes: those of the source, of the target, or of
+/// both.
 pub(crate) fn rectilinear_cases(kind: impl Strategy<Value = Kind>) -> impl Strategy<Value = Case> {
     let runs = prop::collection::vec((1_u64..9, 1_u64..4), 1..7);
-    (cases(kind), prop::collection::vec(prop::option::weighted(0.8, runs), 4)).prop_map(
-        |(mut case, lists)| {
-            let mut edges = vec![None; case.shape.len()];
-            for (axis, runs) in lists.iter().enumerate().take(case.shape.len()) {
-                let Some(runs) = runs else { continue };
-                let extent = case.shape[axis];
-                // As often as it takes to reach the end.
-                let runs = runs.iter().copied().cycle().take(runs.len() * 64);
-                let cut = AxisChunks::of_runs(axis, extent, runs).unwrap();
-                case.source.chunk[axis] = cut.longest();
-                edges[axis] = cut.into_edges();
-            }
-            (case.source.edges, case.source.shards) = (Edges::new(edges), None);
-            case
-        },
-    )
+    let lists = || prop::collection::vec(prop::option::weighted(0.8, runs.clone()), 4);
+    (cases(kind), lists(), lists(), 0_u8..4).prop_map(|(mut case, one, other, sides)| {
+        if case.kind == Kind::Passthrough {
+            set_lengths(&case.shape, &mut case.source, &one);
+            case.target = case.source.clone();
+            return case;
+        }
+        if sides != 1 {
+            set_lengths(&case.shape, &mut case.source, &one);
+        }
+        if sides > 0 {
+            let lists = if sides == 3 { &one } else { &other };
+            set_lengths(&case.shape, &mut case.target, lists);
+        }
+        case
+    })
+}
+
+/// Has chunks of a side differ in length on the axes with a list, taken as often as it takes to
+/// reach the end.
+fn set_lengths(shape: &[u64], side: &mut SideCase, lists: &[Option<Vec<(u64, u64)>>]) {
+    let mut edges = vec![None; shape.len()];
+    for (axis, runs) in lists.iter().enumerate().take(shape.len()) {
+        let Some(runs) = runs else { continue };
+        let runs = runs.iter().copied().cycle().take(runs.len() * 64);
+        let cut = AxisChunks::of_runs(axis, shape[axis], runs).unwrap();
+        side.chunk[axis] = cut.longest();
+        edges[axis] = cut.into_edges();
+    }
+    (side.edges, side.shards) = (Edges::new(edges), None);
 }
 
 impl Case {

@@ -11,10 +11,11 @@ use crate::sizing::Sizing;
 /// Read box and write box of a plan, elements.
 pub(crate) type BoxPair = (Vec<u64>, Vec<u64>);
 
-/// On every axis one of the two chunks is a multiple of the other, or spans the axis. Source chunks
-/// of different lengths never are.
+/// On every axis one of the two chunks is a multiple of the other, or spans the axis. Chunks of
+/// different lengths never are.
 pub(super) fn nested(sizing: &Sizing<'_>) -> bool {
-    if sizing.inputs.request.source.edges.is_some() {
+    let request = sizing.inputs.request;
+    if request.source.edges.is_some() || request.target.edges.is_some() {
         return false;
     }
     let (request, read) = (sizing.inputs.request, sizing.inputs.read_unit());
@@ -32,6 +33,11 @@ pub(super) fn common_box(sizing: &Sizing<'_>) -> Vec<u64> {
         .enumerate()
         .map(|(axis, &extent)| {
             let (i, o) = (read[axis], request.target.commit_shape()[axis]);
+            if let Some(target) = sizing.inputs.cuts.target_axis(axis) {
+                // Any group of its chunks ends where inputs do, or only all of them.
+                let is_common = target.ends_in_source(i, request.source.edges.as_ref(), axis);
+                return if is_common { o.min(extent) } else { extent };
+            }
             sizing.inputs.cuts.axis(axis).map_or_else(|| lcm_capped(i, o, extent), AxisCuts::common)
         })
         .collect()

@@ -8,7 +8,7 @@ mod staged;
 mod steps;
 mod tasks;
 
-use rechunk_plan::count::{pairs_along, product};
+use rechunk_plan::count::product;
 use rechunk_plan::{PlanRequest, Strategy};
 
 use crate::draft::{Draft, Drafts, tiles};
@@ -91,20 +91,15 @@ impl Family {
             Self::Pull => Ok(pull_drafts(sizing)),
             Self::Keep => Ok(keep_drafts(sizing)),
             Self::PushPull => Ok(push_pull_drafts(sizing)),
-            Self::Multistage => Ok(multistage_drafts(sizing)),
+            Self::Multistage => multistage_drafts(sizing),
         }
     }
 }
 
 fn reads_once(sizing: &Sizing<'_>, tile: &[u64]) -> bool {
-    let pairs = |axis: usize| match sizing.inputs.cuts.axis(axis) {
-        Some(cuts) => cuts.pairs(tile[axis]).0,
-        None => pairs_along(
-            sizing.inputs.request.shape[axis],
-            tile[axis],
-            sizing.inputs.read_unit()[axis],
-        ),
-    };
+    let (cuts, request) = (sizing.inputs.cuts, sizing.inputs.request);
+    let read = sizing.inputs.read_unit();
+    let pairs = |axis: usize| cuts.reads_along(request, tile, axis, read[axis]);
     let cells = |axis: usize| match sizing.inputs.request.shape[axis] {
         0 => 0,
         _ => sizing.inputs.inputs_along(axis),

@@ -21,6 +21,9 @@ pub(super) fn direct_drafts(sizing: &Sizing<'_>) -> Drafts {
     if request.source.edges.is_some() {
         return Err("the chunks of the source differ in length: `keep` does the same");
     }
+    if request.target.edges.is_some() {
+        return Err("the chunks of the target differ in length: `keep` does the same");
+    }
     if !nested(sizing) {
         return Err("on some axis neither chunk extent is a multiple of the other");
     }

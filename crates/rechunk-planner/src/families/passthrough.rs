@@ -12,8 +12,11 @@ pub(super) fn passthrough_drafts(sizing: &Sizing<'_>) -> Drafts {
     if request.held().is_some() {
         return Err("the source begins or ends inside of chunks of the target");
     }
-    if source.edges.is_some() {
+    if source.edges.is_some() && source.edges != target.edges {
         return Err("the chunks of the source differ in length");
+    }
+    if source.edges != target.edges {
+        return Err("the chunks of the target differ in length");
     }
     if !request.same_encoding || source.chunk_shape != target.chunk_shape {
         return Err("source and target differ in chunk shape or encoding");

@@ -4,7 +4,7 @@ use rechunk_plan::{IntermediateGrid, PlanRequest};
 
 use super::boxes::{box_lists, common_box, literature_boxes, literature_pairs};
 use super::descent::{best_of, best_of_where, positions};
-use crate::draft::{Draft, geometric_boxes, staged};
+use crate::draft::{Draft, Drafts, geometric_boxes, staged};
 use crate::inputs::axis_extents;
 use crate::sizing::Sizing;
 
@@ -45,12 +45,19 @@ fn boxes_nest(request: &PlanRequest, values: &[u64]) -> bool {
     let (read, write) = values.split_at(values.len() / 2);
     (0..read.len()).all(|a| {
         let (r, w, extent) = (read[a], write[a], request.shape[a]);
+        let has_edges = request.target.edges.as_ref().is_some_and(|edges| edges.axis(a).is_some());
+        if has_edges && w < extent {
+            return false;
+        }
         r >= extent || w >= extent || r.is_multiple_of(w) || w.is_multiple_of(r)
     })
 }
 
-pub(super) fn multistage_drafts(sizing: &Sizing<'_>) -> Vec<Draft> {
+pub(super) fn multistage_drafts(sizing: &Sizing<'_>) -> Drafts {
     let request = sizing.inputs.request;
+    if request.target.edges.is_some() {
+        return Err("the chunks of the target differ in length");
+    }
     let rank = request.shape.len();
     let (read, write) = literature_boxes(sizing);
     let lists = box_lists(sizing, &read, &write);
@@ -65,5 +72,5 @@ pub(super) fn multistage_drafts(sizing: &Sizing<'_>) -> Vec<Draft> {
         drafts.extend(best_of(sizing, &lists, &starts, build));
         drafts.push(sizing.noted(build(&[read.clone(), write.clone()].concat())));
     }
-    drafts
+    Ok(drafts)
 }

@@ -16,7 +16,9 @@ pub(super) fn walk_order(sizing: &Sizing<'_>, tile: &[u64], step_chunks: &[u64])
         let window = input[axis].saturating_mul(step_chunks[axis]);
         let (steps, whole) = (step_chunks[axis], tile[axis] >= sizing.inputs.request.shape[axis]);
         let stepped = SteppedAxis::new(tile[axis], unit[axis], input[axis], steps, whole);
-        let carries = stepped.carries || sizing.inputs.cuts.axis(axis).is_some();
+        let cuts = sizing.inputs.cuts;
+        let has_edges = cuts.axis(axis).is_some() || cuts.target_axis(axis).is_some();
+        let carries = stepped.carries || has_edges;
         if window >= tile[axis] || !carries {
             return 0.0;
         }

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from rechunk._rechunk import PLAN_VERSION, Cancel, __version__
 from rechunk.applying import apply
-from rechunk.calls import clean, copy, info, plan, probe, status, verify
+from rechunk.calls import clean, copy, info, migrate, plan, probe, status, verify
 from rechunk.errors import (
     DifferencesFound,
     Interrupted,
@@ -60,6 +60,7 @@ __all__ = [
     "copy",
     "engines",
     "info",
+    "migrate",
     "plan",
     "probe",
     "pyramid",

@@ -167,6 +167,31 @@ def clean(target: Any, **options: Unpack[StoreKeywords]) -> Report:
     return _rechunk.clean(where, given)
 
 
+def migrate(
+    location: Any,
+    to: str = "zarr3",
+    *,
+    source_format: str | None = None,
+    undo: bool = False,
+    remove_old: bool = False,
+    dry_run: bool = False,
+    cancel: Cancel | None = None,
+    **options: Unpack[StoreKeywords],
+) -> Report:
+    """Writes documents of another format over the chunks of an array or a group; no chunk moves.
+
+    Zarr v2 and N5 become `zarr3`, and Zarr v3 with the keys of v2 becomes `zarr2`. The old documents stay unless
+    `remove_old` is true; `undo` takes the new ones away again. `written` and `removed` of the report are the documents.
+
+    >>> import rechunk
+    >>> rechunk.migrate("sst.zarr", dry_run=True)["removed"]
+    []
+    """
+    (where,), given = located([location], None, dict(options))
+    asked = {"to": to, "undo": undo, "remove_old": remove_old, "dry_run": dry_run}
+    return _rechunk.migrate(where, {**given, **asked, "source_format": source_format}, cancel)
+
+
 def probe(
     location: Any,
     out: str | os.PathLike[str] | None = None,

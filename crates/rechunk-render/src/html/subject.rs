@@ -73,9 +73,9 @@ pub(super) fn section(html: &mut Html, array: &ArraySheet) {
 
 fn table(html: &mut Html, subject: &Subject, plan: &Plan) {
     let row = |name: &str, stored: &str, chunk: &[u64], shard: Option<&Vec<u64>>| {
-        let differs = name == "source" && plan.source().edges.is_some();
-        let (count, up_to) = if differs {
-            (plan.source().chunk_count(), "up to ")
+        let array = if name == "source" { plan.source() } else { plan.target() };
+        let (count, up_to) = if array.edges.is_some() {
+            (array.chunk_count(), "up to ")
         } else {
             (plan.source().boxes_of(chunk), "")
         };

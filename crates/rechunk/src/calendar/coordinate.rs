@@ -33,23 +33,8 @@ impl Coordinate {
         name: &str,
         stores: &Stores,
     ) -> Result<Self, String> {
-        let is_name = !name.contains('/') && check_below(name).is_ok();
-        let location = is_name.then(|| beside(&source.location, name));
-        let location =
-            location.ok_or_else(|| format!("{name:?} is no name that a coordinate could have"))?;
-        let stores = stores.with_meter(&Meter::new());
-        let opened = open_array(&location, &OpenOptions::default(), &stores).await;
-        let array = opened.map_err(|error| {
-            format!("the coordinate {location} is needed for that: {}", error.chain().join(": "))
-        })?;
-        let spec = array.spec();
-        let [extent] = spec.shape[..] else {
-            return Err(format!("the coordinate {location} has {} axes", spec.shape.len()));
-        };
-        if extent < source.spec().shape[axis] {
-            let wanted = source.spec().shape[axis];
-            return Err(format!("the coordinate {location} has {extent} values for {wanted}"));
-        }
+        let array = open(source, axis, name, stores).await?;
+        let (spec, location) = (array.spec(), &array.location);
         let units = Units::of(spec.data_type, &array.metadata.meaning());
         let units = units.map_err(|reason| format!("the coordinate {location}: {reason}"))?;
         let spacing = spacings(&array).await?.spacing();
@@ -97,6 +82,34 @@ impl Coordinate {
             length(found.other)
         )
     }
+}
+
+/// Opens the coordinate of `axis` of `source`; why that cannot be done otherwise. What is asked of
+/// the store is no part of the copy and is not counted.
+pub(super) async fn open(
+    source: &OpenArray,
+    axis: usize,
+    name: &str,
+    stores: &Stores,
+) -> Result<OpenArray, String> {
+    let is_name = !name.contains('/') && check_below(name).is_ok();
+    let location = is_name.then(|| beside(&source.location, name));
+    let location =
+        location.ok_or_else(|| format!("{name:?} is no name that a coordinate could have"))?;
+    let stores = stores.with_meter(&Meter::new());
+    let opened = open_array(&location, &OpenOptions::default(), &stores).await;
+    let array = opened.map_err(|error| {
+        format!("the coordinate {location} is needed for that: {}", error.chain().join(": "))
+    })?;
+    let spec = array.spec();
+    let [extent] = spec.shape[..] else {
+        return Err(format!("the coordinate {location} has {} axes", spec.shape.len()));
+    };
+    if extent < source.spec().shape[axis] {
+        let wanted = source.spec().shape[axis];
+        return Err(format!("the coordinate {location} has {extent} values for {wanted}"));
+    }
+    Ok(array)
 }
 
 /// A number of elements: at least one.

@@ -1,6 +1,7 @@
 //! Chunks as long as a time: `--chunks time=30D` means as many elements as the coordinate of the
 //! axis has in 30 days.
 
+mod borders;
 mod coordinate;
 mod dates;
 mod length;
@@ -14,10 +15,12 @@ pub(crate) use spacing::Number;
 
 use rechunk_grid::ArraySpec;
 use rechunk_store::Stores;
-use rechunk_words::{ChunkSpec, Extent, ShardSpec, TimeSpan, axis_in_words};
+use rechunk_words::{ChunkLengths, ChunkSpec, Extent, ShardSpec, TimeSpan, axis_in_words};
 
+use crate::formats::Fact;
 use crate::open::OpenArray;
-use crate::{CopyRequest, Error};
+use crate::{CopyRequest, Error, Format};
+use borders::months_of;
 use coordinate::Coordinate;
 
 /// Puts numbers of elements in the place of times in `--chunks` and `--shards`; what each became,
@@ -28,7 +31,9 @@ pub(crate) async fn resolve(
     stores: &Stores,
 ) -> Result<Vec<String>, Error> {
     let mut notes = Vec::new();
-    let mut sizes = Sizes { source, stores, read: Vec::new() };
+    let format = request.format.unwrap_or_else(|| Format::of_target(&request.target));
+    let takes_lengths = format.has(Fact::ChunkLengths) && request.apply.is_none();
+    let mut sizes = Sizes { source, stores, takes_lengths, read: Vec::new() };
     if let Some((chunks, more)) = sizes.numbers("--chunks", &request.chunks).await? {
         request.chunks = chunks;
         notes.extend(more);
@@ -46,6 +51,8 @@ pub(crate) async fn resolve(
 struct Sizes<'a> {
     source: &'a OpenArray,
     stores: &'a Stores,
+    /// Chunks of the target may differ in length.
+    takes_lengths: bool,
     /// Coordinates that were read, by axis.
     read: Vec<(usize, Coordinate)>,
 }
@@ -69,11 +76,63 @@ impl Sizes<'_> {
             let axis = spec.axis_named(&name).ok_or_else(|| {
                 usage(option, &format!("there is no dimension `{name}`"), "see `rechunk info`")
             })?;
+            if self.takes_lengths && self.is_of_calendar(span, axis, &name).await {
+                let lengths = self.lengths(option, span, axis, &name).await?;
+                let ((shortest, longest), count) = (lengths.range(), lengths.count());
+                let (said, one_for_all) = match lengths.regular() {
+                    Some(length) => (length.to_string(), Some(Extent::Elements(length))),
+                    None => (format!("{count} chunks of {shortest} to {longest}"), None),
+                };
+                notes.push(format!("{name}={span} ({said})"));
+                *extent = one_for_all.unwrap_or(Extent::Lengths(lengths));
+                continue;
+            }
             let elements = self.elements(option, span, axis, &name).await?;
             *extent = if is_kept { Extent::Exactly(elements) } else { Extent::Elements(elements) };
             notes.push(format!("{name}={span} ({elements})"));
         }
         Ok((!notes.is_empty()).then_some((wanted, notes)))
+    }
+
+    /// Whether chunks of `span` along `axis` differ in length: those of months and years of the
+    /// calendar do, where no number of elements is as long as each.
+    async fn is_of_calendar(&mut self, span: TimeSpan, axis: usize, name: &str) -> bool {
+        if months_of(span).is_none() {
+            return false;
+        }
+        match self.coordinate(axis, name).await {
+            Ok(coordinate) => coordinate.elements(span).is_err(),
+            Err(_) => false, // it is told where it is read
+        }
+    }
+
+    /// Lengths of chunks of `axis` that are months or years of the calendar.
+    async fn lengths(
+        &self,
+        option: &str,
+        span: TimeSpan,
+        axis: usize,
+        name: &str,
+    ) -> Result<ChunkLengths, Error> {
+        let months = months_of(span).unwrap_or(1);
+        let lengths = borders::lengths((self.source, axis), name, months, self.stores).await;
+        lengths.map_err(|reason| {
+            let what = format!("{name}={span}: {reason}");
+            usage(option, &what, "give a number of elements, or lengths like 31+28+31")
+        })
+    }
+
+    /// The coordinate of `axis`, read once; why it cannot be read otherwise.
+    async fn coordinate(&mut self, axis: usize, name: &str) -> Result<&Coordinate, String> {
+        let known = self.read.iter().position(|(other, _)| *other == axis);
+        let known = if let Some(known) = known {
+            known
+        } else {
+            let read = Coordinate::read(self.source, axis, name, self.stores).await?;
+            self.read.push((axis, read));
+            self.read.len() - 1
+        };
+        Ok(&self.read[known].1)
     }
 
     /// Elements of `axis` in `span`.
@@ -84,19 +143,10 @@ impl Sizes<'_> {
         axis: usize,
         name: &str,
     ) -> Result<u64, Error> {
-        let known = self.read.iter().position(|(other, _)| *other == axis);
-        let known = if let Some(known) = known {
-            known
-        } else {
-            let read = Coordinate::read(self.source, axis, name, self.stores).await;
-            let read = read.map_err(|reason| {
-                let what = format!("{name}={span}: {reason}");
-                usage(option, &what, "give a number of elements")
-            })?;
-            self.read.push((axis, read));
-            self.read.len() - 1
-        };
-        let (_, coordinate) = &self.read[known];
+        let coordinate = self.coordinate(axis, name).await.map_err(|reason| {
+            let what = format!("{name}={span}: {reason}");
+            usage(option, &what, "give a number of elements")
+        })?;
         coordinate.elements(span).map_err(|(reason, suggested)| {
             let hint = match suggested.filter(|&elements| elements > 0) {
                 Some(elements) => format!("give a number of elements, e.g. {name}={elements}"),

@@ -92,6 +92,16 @@ impl Since {
         Count::new(data_type, self.unit_nanoseconds, self.origin_nanoseconds)
     }
 
+    /// The month of the calendar that a moment lies in, counted from January of the year 0.
+    pub(crate) fn month(&self, moment_nanoseconds: i128) -> Option<i64> {
+        let number = i64::try_from(moment_nanoseconds.div_euclid(DAY)).ok()?;
+        if number.unsigned_abs() > 1 << 40 {
+            return None;
+        }
+        let Date { year, month, .. } = self.calendar.date(number);
+        year.checked_mul(12)?.checked_add(month - 1)
+    }
+
     /// A moment in words: `2021-01-03 06:00:00`.
     pub(crate) fn in_words(&self, moment_nanoseconds: i128) -> Option<String> {
         let number = i64::try_from(moment_nanoseconds.div_euclid(DAY)).ok()?;

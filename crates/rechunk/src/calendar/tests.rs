@@ -180,16 +180,22 @@ async fn chunks_as_long_as_a_time() {
     });
     let expected = told(&["time=1D (4)", "shards time=4D (16)"]);
     assert_eq!(found.await.unwrap(), ("time=4,x=2".to_owned(), expected));
+    // In February 1900 there are 70 values from the 11th on, 16 o'clock.
+    let months = chunks("time=1M").await.unwrap();
+    assert_eq!(months, ("time=70+30".to_owned(), told(&["time=1M (2 chunks of 30 to 70)"])));
+    let of_v2 = plan(folder.path(), |request| {
+        request.chunks = "time=1M".parse().unwrap();
+        request.format = Some(crate::Format::Zarr2);
+    });
+    let reason = "months of the calendar standard have 28 to 31 days | give a number of elements, e.g. time=122";
+    let error = of_v2.await.unwrap_err();
+    assert!(error.contains(reason), "{error}");
     for (text, reason) in [
         (
             "time=5h",
             "--chunks: time=5h: the values of `time` are 6 hours apart, and that is no whole number of them: 0 are shorter, 1 longer | give a number of elements, e.g. time=1",
         ),
         ("time=9h", "1 are shorter, 2 longer"),
-        (
-            "time=1M",
-            "months of the calendar standard have 28 to 31 days | give a number of elements, e.g. time=122",
-        ),
         ("time=keep,x=1D", "x=1D: the coordinate"),
         ("lat=1D", "there is no dimension `lat`"),
     ] {
@@ -208,10 +214,12 @@ async fn uneven_coordinates_are_refused_with_both_spacings() {
     let chunks = |text: &'static str| {
         plan(folder.path(), move |request| request.chunks = text.parse().unwrap())
     };
-    let error = chunks("time=1Y").await.unwrap_err();
+    let years = chunks("time=1Y").await.unwrap();
+    assert_eq!(years, ("time=12".to_owned(), vec!["time=1Y (12)".to_owned()]));
+    let error = chunks("time=366D").await.unwrap_err();
     assert_eq!(
         error,
-        "--chunks: time=1Y: the values of `time` are not evenly spaced: the first two are 31 days \
+        "--chunks: time=366D: the values of `time` are not evenly spaced: the first two are 31 days \
          apart, those from 1 on 28 days | give a number of elements, e.g. time=12"
     );
     // A coordinate whose last chunk is missing and no fill value, and one that is not there.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rechunk_format::field::Field;
 use rechunk_format::{FormatError, Layout};
 use rechunk_grid::ArraySpec;
 use rechunk_zarr::{ArrayMetadata as ZarrMetadata, CodecSpec};
@@ -34,6 +35,14 @@ pub(crate) trait Described {
 
     /// The array as Zarr would describe it; an error where it cannot.
     fn as_zarr(&self) -> Result<ZarrMetadata, FormatError>;
+
+    /// The array as Zarr would describe it over the same chunks; an error where it cannot.
+    fn stored_as_zarr(&self) -> Result<ZarrMetadata, FormatError> {
+        let row = self.format().row();
+        let what = format!("{} as Zarr, over the same chunks", row.family);
+        let hint = "a copy writes them anew: rechunk copy";
+        Err(Field::new(row.keys.node, "").unsupported(what, hint))
+    }
 
     /// Its codecs by the names that Zarr has for them; `None` where the format has no codecs.
     fn codecs(&self) -> Option<Vec<CodecSpec>>;

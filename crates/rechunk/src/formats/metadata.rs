@@ -245,6 +245,14 @@ impl Metadata {
         }
     }
 
+    /// The array as Zarr describes it over the same chunks, or would; an error where it cannot.
+    pub(crate) fn stored_as_zarr(&self) -> Result<Cow<'_, ZarrMetadata>, FormatError> {
+        match self.zarr() {
+            Some(metadata) => Ok(Cow::Borrowed(metadata)),
+            None => self.ask(|array| array.stored_as_zarr()).map(Cow::Owned),
+        }
+    }
+
     /// Order of its axes that was settled when it was opened, where its format has it so.
     pub(crate) fn axes(&self) -> Option<Axes> {
         if let Self::N5(_, axes) = self { Some(*axes) } else { None }

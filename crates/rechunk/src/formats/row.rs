@@ -67,6 +67,8 @@ pub(crate) enum Fact {
     ConsolidatedBeside,
     /// Chunks lie in shards where that is asked for.
     Shards,
+    /// Chunks, or shards, may differ in length along an axis.
+    ChunkLengths,
     /// Attributes say what elements mean: units, missing values.
     Meaning,
     /// An array that is there can become longer.

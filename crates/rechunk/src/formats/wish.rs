@@ -1,6 +1,7 @@
 //! Wishes that a target follows from.
 
 use rechunk_format::FormatError;
+use rechunk_grid::Edges;
 
 use super::{Fact, Format};
 use crate::Error;
@@ -18,6 +19,10 @@ pub(crate) struct Wish<'a> {
     pub chunk_shape: &'a [u64],
     /// Shape of its shards, elements, if it is to have some.
     pub shard_shape: Option<&'a [u64]>,
+    /// Where its chunks end, or its shards if it has some, on axes where they differ in length.
+    pub edges: Option<&'a Edges>,
+    /// It is said over the chunks of the source, which stay as and where they are.
+    pub over_stored: bool,
 }
 
 impl Wish<'_> {

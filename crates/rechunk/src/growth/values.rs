@@ -49,11 +49,7 @@ pub(super) async fn compare(
         let found = first_in(own, theirs, &whole).await?;
         return Ok(found.unwrap_or(Found::Equal));
     }
-    // Its grid is one of chunks of one shape.
     let (one, other) = if theirs.spec().edges.is_none() { (own, theirs) } else { (theirs, own) };
-    if other.spec().edges.is_some() {
-        return first_by_chunks(own, theirs, &whole).await;
-    }
     let layout = other.array.layout();
     let array = array_at(layout, other.array.store(), Role::Control);
     let compared = verify::compare(one, &array, planning, &CancellationToken::new()).await?;

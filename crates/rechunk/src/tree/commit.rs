@@ -35,7 +35,7 @@ pub(super) struct TreeDocuments {
 
 /// The documents of a group, in the order in which they are written: the last makes it one.
 #[derive(Debug)]
-pub(super) struct NodeDocuments {
+pub(crate) struct NodeDocuments {
     /// Documents of their own; the last makes the place a group.
     others: Vec<(String, Vec<u8>)>,
     /// Of Zarr v2 written before the last of the others, of v3 in their place.
@@ -130,7 +130,7 @@ fn all_of(job: &TreeJob) -> Result<Option<Consolidated>, Error> {
 }
 
 impl NodeDocuments {
-    pub(super) fn new(
+    pub(crate) fn new(
         mut others: Vec<(String, Vec<u8>)>,
         consolidated: Option<Consolidated>,
     ) -> Self {
@@ -140,7 +140,7 @@ impl NodeDocuments {
         Self { others, consolidated }
     }
 
-    pub(super) async fn write(mut self, place: &Store) -> Result<(), StoreError> {
+    pub(crate) async fn write(mut self, place: &Store) -> Result<(), StoreError> {
         let last = self.others.pop();
         for (key, bytes) in self.others {
             place.put_durable(&key, bytes).await?;

@@ -9,6 +9,7 @@ mod fit;
 mod give_up;
 mod grown;
 mod growth;
+mod in_format;
 mod level_regions;
 mod levels;
 mod members;
@@ -34,19 +35,19 @@ use rechunk_store::{Meter, Store, Stores};
 use rechunk_zarr::GroupMetadata;
 
 pub(crate) use adding::Adding;
+pub(crate) use commit::NodeDocuments;
 pub use coordinates::Coords;
 pub(crate) use coordinates::is_coordinate;
 pub(crate) use give_up::remove_begun;
 pub(crate) use grown::check_not_between;
+pub(crate) use in_format::InFormat;
 pub use report::{ArrayReport, Totals, TreeReport};
 pub use rules::Selection;
+pub(crate) use said::Said;
 pub(crate) use saved::SavedTree;
 pub(crate) use walk::Found;
 
-use crate::attributes::Way;
-use crate::axes::Axes;
-use crate::dimension_names::GroupNames;
-use crate::formats::{Documents, Fact, Format, Wanted, in_strict_json};
+use crate::formats::{Documents, Format, Wanted};
 use crate::into_version::check_takes_group;
 use crate::job::Job;
 use crate::member_location::paths_above;
@@ -62,8 +63,6 @@ use level_regions::LevelRegions;
 use members::MemberLists;
 use plans::{Later, Planner};
 use rules::Rules;
-use said::Said;
-use walk::in_words;
 
 /// Most arrays named in a message.
 const NAMED_MAX: usize = 12;
@@ -211,22 +210,15 @@ impl TreeJob {
                 warnings.extend(said.into_iter().chain(emptied));
             }
         }
-        let version = (selection.dialect, format);
-        let carried = ome::carry(&mut root, &mut found.groups, &found.arrays, version);
-        warnings.extend(carried.warnings);
-        let all = found.groups.iter().map(|(path, group)| (&**path, group));
-        let names = GroupNames::of(std::iter::once(("", &root)).chain(all));
         let formats = (source.format, format);
-        warnings.extend(fit_to(formats, request.axes, "", &mut root));
-        for (path, group) in &mut found.groups {
-            warnings.extend(fit_to(formats, request.axes, path, group));
-        }
+        let said = found.say_in(&mut root, formats, (selection.dialect, request.axes));
+        warnings.extend(said.warnings);
         let planner = Planner {
             rules,
             whole: CopyRequest { format: Some(format), ..request.clone() },
             stores: stores.clone(),
-            names,
-            nested: carried.nested,
+            names: said.names,
+            nested: said.nested,
             format: source.format,
             documents: found.documents,
             // What is said of all of them together changes what each is.
@@ -304,36 +296,6 @@ fn estimate_others(
     Ok(estimate_files(sizes, takes_parts(&request.target), &profile))
 }
 
-/// Has a group say what its format can; what it then does not say as before, for people.
-fn fit_to(
-    (from, to): (Format, Format),
-    axes: Option<Axes>,
-    path: &str,
-    group: &mut GroupMetadata,
-) -> Vec<String> {
-    let place = in_words(path);
-    let axes = axes.or_else(|| Axes::noted(&group.attributes)).unwrap_or_default();
-    let carried = Way { from, to, axes }.carry_group(&mut group.attributes);
-    let mut warnings: Vec<String> =
-        carried.into_iter().map(|warning| format!("{place}: {warning}")).collect();
-    if !group.extensions.is_empty() {
-        let names: Vec<String> = group.extensions.keys().map(|name| format!("{name:?}")).collect();
-        let names = names.join(", ");
-        if to.has(Fact::GroupFields) {
-            warnings.push(format!(
-                "{place} has fields beyond the specification, which are carried: {names}. zarr-python up to 3.1 opens no such group"
-            ));
-        } else {
-            group.extensions.clear();
-            warnings.push(format!("{place} has fields that are dropped: {names}"));
-        }
-    }
-    if to.has(Fact::StrictJson) && from != to {
-        warnings.extend(in_strict_json(&place, &mut group.attributes));
-    }
-    warnings
-}
-
 /// Leaves what is to be copied, with the groups above each array; groups in which no array ever was
 /// stay where they are selected themselves.
 fn select(
@@ -378,13 +340,7 @@ fn select(
             || found.others.is_below(group)
             || (!is_above(group, &all) && rules.selects(group))
     });
-    // What lies between, without a document of its own, has to be a group to be found.
-    let below: Vec<String> = selected.iter().chain(found.groups.keys()).cloned().collect();
-    for path in &below {
-        for above in paths_above(path) {
-            found.groups.entry(above.to_owned()).or_default();
-        }
-    }
+    found.add_groups_between(selected.iter());
     Ok(())
 }
 

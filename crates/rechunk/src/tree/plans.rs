@@ -21,7 +21,7 @@ use crate::dimension_names::GroupNames;
 use crate::formats::Format;
 use crate::job::Job;
 use crate::member_location::member_location;
-use crate::open::{OpenArray, OpenOptions, open_array, open_found, open_store};
+use crate::open::{OpenArray, OpenOptions, open_store};
 use crate::request::CopyRequest;
 use crate::{Error, Remedy, consolidated};
 
@@ -228,10 +228,7 @@ impl Planner {
             wants_names: false, // all groups are known
             ..member_options(&self.whole, self.format)
         };
-        let array = match self.documents.get(path) {
-            Some(found) => open_found(&location, &options, found, &stores).await?,
-            None => open_array(&location, &options, &stores).await?,
-        };
+        let array = self.documents.open(path, &location, &options, &stores).await?;
         Ok((array, stores))
     }
 

@@ -9,7 +9,7 @@ const TEXTS_MAX: usize = 200;
 
 /// Warnings of the arrays of a group.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Said {
+pub(crate) struct Said {
     /// Each text, with the first arrays that it is said of and how many these are.
     texts: Vec<(String, Vec<String>, u64)>,
     positions: BTreeMap<String, usize>,
@@ -18,7 +18,7 @@ pub(super) struct Said {
 
 impl Said {
     /// Adds what is said of the array at `path`.
-    pub(super) fn add(&mut self, path: &str, text: &str) {
+    pub(crate) fn add(&mut self, path: &str, text: &str) {
         self.add_many(text, &[path.to_owned()], 1);
     }
 
@@ -50,7 +50,7 @@ impl Said {
     }
 
     /// The warnings, each after the path of its array.
-    pub(super) fn lines(&self) -> Vec<String> {
+    pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for (text, paths, count) in &self.texts {
             match &paths[..] {

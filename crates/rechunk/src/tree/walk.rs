@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rechunk_format::{FormatError, Packed};
-use rechunk_store::{Level, Role, Store, check_below};
+use rechunk_store::{Level, Role, Store, Stores, check_below};
 use rechunk_zarr::{Consolidated, ConsolidatedKind, GroupMetadata, ZarrVersion};
 
 use crate::Error;
 use crate::consolidated;
 use crate::formats::{Documents, Fact, Format, Node, Wanted};
+use crate::member_location::paths_above;
+use crate::open::{OpenArray, OpenOptions, open_array, open_found};
 use crate::others::Others;
 use crate::walk::{DIRECTORIES_MAX, Visited, walk};
 
@@ -25,6 +27,8 @@ pub(crate) struct Found {
     pub unreadable_groups: Vec<(String, String)>,
     /// Paths of groups below the root that have consolidated metadata of their own.
     pub consolidated: BTreeSet<String>,
+    /// The root has some.
+    pub is_consolidated: bool,
     /// Files beside arrays and documents.
     pub others: Others,
     /// The documents of the arrays.
@@ -47,8 +51,22 @@ impl FoundDocuments {
         }
     }
 
+    /// Opens the array at `path`, which is at `location`.
+    pub(crate) async fn open(
+        &self,
+        path: &str,
+        location: &str,
+        options: &OpenOptions,
+        stores: &Stores,
+    ) -> Result<OpenArray, Error> {
+        match self.get(path) {
+            Some(found) => open_found(location, options, found, stores).await,
+            None => open_array(location, options, stores).await,
+        }
+    }
+
     /// Those of the array at `path`, if they are known.
-    pub(super) fn get(&self, path: &str) -> Option<Documents> {
+    fn get(&self, path: &str) -> Option<Documents> {
         let number = usize::try_from(*self.numbers.get(path)?).ok()?;
         Documents::from_record(&self.records.get(number)?)
     }
@@ -139,6 +157,7 @@ impl Found {
             });
         }
         if let Some(document) = &document {
+            found.is_consolidated = true;
             found.add_described(document, &walked);
         }
         found.arrays.sort_unstable();
@@ -201,6 +220,18 @@ impl Found {
         let unreadable = self.unreadable.iter().chain(&self.unreadable_groups);
         let unreadable = unreadable.map(|(path, _)| path);
         self.arrays.iter().chain(self.groups.keys()).chain(unreadable).cloned().collect()
+    }
+
+    /// Has what lies above arrays at `paths`, and above the groups that are left, be groups: without
+    /// a document of its own it would not be found.
+    pub(crate) fn add_groups_between<'a>(&mut self, paths: impl Iterator<Item = &'a String>) {
+        let mut below: Vec<String> = paths.cloned().collect();
+        below.extend(self.groups.keys().cloned());
+        for path in &below {
+            for above in paths_above(path) {
+                self.groups.entry(above.to_owned()).or_default();
+            }
+        }
     }
 
     fn add_group(&mut self, path: &str, group: Result<GroupMetadata, FormatError>) {

@@ -80,6 +80,18 @@ impl Described for N5Array<'_> {
         })
     }
 
+    /// In the order of N5, with its blocks as the codec `n5_default`.
+    fn stored_as_zarr(&self) -> Result<ArrayMetadata, FormatError> {
+        let Self { metadata, axes: _ } = self;
+        if let Compression::Lz4 { .. } = metadata.compression {
+            let what = "lz4 of N5, which is framed in blocks, as a codec of Zarr";
+            let hint = "a copy writes chunks anew: rechunk copy";
+            return Err(Field::new(ATTRIBUTES_KEY, "compression").unsupported(what, hint));
+        }
+        let plain = N5Array { metadata, axes: Axes::Keep }.as_zarr()?;
+        Ok(plain.in_n5_blocks())
+    }
+
     fn codecs(&self) -> Option<Vec<CodecSpec>> {
         Some(codecs::zarr_of_n5(self.metadata.compression, self.spec().item_bytes()))
     }

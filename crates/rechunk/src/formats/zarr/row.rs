@@ -19,6 +19,7 @@ pub(crate) static ZARR3: Row = Row {
         Fact::StrictJson,
         Fact::GroupFields,
         Fact::Shards,
+        Fact::ChunkLengths,
         Fact::Meaning,
         Fact::Growth,
     ],

@@ -6,8 +6,8 @@ use rechunk_format::field::Field;
 use rechunk_grid::ArraySpec;
 use rechunk_zarr::{
     ArrayMetadata, TargetOptions, ZarrVersion, carry_missing_value, check_type, has_opaque_shards,
-    leave_out_missing_nan, note_null_fill, parse_codec_choice, respell_missing_value, said_in_v3,
-    target_metadata, without_inner_shards,
+    leave_out_missing_nan, metadata_of_stored, note_null_fill, parse_codec_choice,
+    respell_missing_value, said_in_v3, target_metadata, without_inner_shards,
 };
 
 use crate::attributes::Way;
@@ -27,9 +27,11 @@ pub(crate) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> 
     let options = TargetOptions { version, chunk_shape, shard_shape, codec };
     let source = &wish.source.metadata;
     let mut renamed = Vec::new();
-    let mut seen = source.as_zarr().map_err(|error| wish.refuse(error))?;
+    let seen = if wish.over_stored { source.stored_as_zarr() } else { source.as_zarr() };
+    let mut seen = seen.map_err(|error| wish.refuse(error))?;
     // Codecs of Zarr keep the names that they have.
-    if source.zarr().is_none() && version == ZarrVersion::V3 && options.chosen().is_none() {
+    let is_renamed = source.zarr().is_none() && !wish.over_stored;
+    if is_renamed && version == ZarrVersion::V3 && options.chosen().is_none() {
         let said = |codec| said_in_v3(codec, options.naming(), &mut renamed);
         let own = seen.to_mut();
         own.codecs = std::mem::take(&mut own.codecs).into_iter().map(said).collect();
@@ -37,6 +39,13 @@ pub(crate) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> 
     // What only the group says stays there: to xarray, and in v2, the array has no names.
     let seen = match seen {
         seen if wish.source.is_named_by_group => Cow::Owned(without_names(&seen)),
+        seen => seen,
+    };
+    // What is inside the chunks that are kept can stay too.
+    let seen = match seen {
+        seen if wish.edges.is_some() && wish.edges == seen.spec.edges.as_ref() => {
+            Cow::Owned(without_edges(&seen))
+        }
         seen => seen,
     };
     let (seen, lost, dropped) = match wish.source.cast {
@@ -58,8 +67,16 @@ pub(crate) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> 
     }
     check_type(&seen, options.version)
         .map_err(|error| Error::source_metadata(&wish.source.location, error))?;
-    let (mut target, mut warnings) =
-        target_metadata(&seen, &options).map_err(|error| wish.refuse(error))?;
+    let specified = if wish.over_stored {
+        metadata_of_stored(&seen, options.version)
+    } else {
+        target_metadata(&seen, &options)
+    };
+    let (mut target, mut warnings) = specified.map_err(|error| wish.refuse(error))?;
+    if let Some(edges) = wish.edges {
+        let of_lengths = target.with_chunk_lengths(edges.clone());
+        target = of_lengths.map_err(|error| wish.refuse(error))?;
+    }
     warnings.extend(renamed);
     warnings.extend(unsharded);
     warnings.extend(dropped);
@@ -92,6 +109,11 @@ pub(crate) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> 
         warnings.extend(in_strict_json("the array", &mut target.attributes));
     }
     Ok((Metadata::Zarr(Box::new(target)), warnings))
+}
+
+fn without_edges(metadata: &ArrayMetadata) -> ArrayMetadata {
+    let spec = ArraySpec { edges: None, ..metadata.spec.clone() };
+    ArrayMetadata { spec, ..metadata.clone() }
 }
 
 fn without_names(metadata: &ArrayMetadata) -> ArrayMetadata {
