@@ -95,7 +95,7 @@ fn directories_of_other_formats_are_named() {
                 drop(file(folder, &format!("{place}/repo"), 0, "ICE🧊CHUNK".as_bytes()));
             },
             "Icechunk repository",
-            "repo is no file of Icechunk",
+            "versions 1 and 2 are read",
         ),
         (
             "icechunk of version 1",

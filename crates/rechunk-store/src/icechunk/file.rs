@@ -78,9 +78,10 @@ pub(super) fn unpack(key: &str, bytes: &Bytes, kind: Kind) -> Result<Bytes, Faul
         _ => return Err(Fault::NotIcechunk { key: key_of() }),
     };
     if !matches!(version, 1 | 2) {
-        let writer = String::from_utf8_lossy(&bytes[MAGIC.len()..HEAD_BYTES - 3]);
-        let writer = writer.trim().chars().filter(|c| !c.is_control()).collect();
-        return Err(Fault::Spec { key: key_of(), version, writer });
+        let writer = std::str::from_utf8(&bytes[MAGIC.len()..HEAD_BYTES - 3]).ok();
+        let writer = writer.map(str::trim).filter(|name| !name.contains(char::is_control));
+        let writer = writer.filter(|name| !name.is_empty()).unwrap_or("a program without a name");
+        return Err(Fault::Spec { key: key_of(), version, writer: writer.to_owned() });
     }
     if found != kind.number() {
         let found = match found {

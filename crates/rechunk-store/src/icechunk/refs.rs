@@ -13,6 +13,8 @@ use crate::{Store, StoreError};
 const REFS: &str = "refs";
 /// The document of the branch that every repository has.
 pub(super) const MAIN_KEY: &str = "refs/branch.main/ref.json";
+/// Most documents that are listed to name what there is.
+const REFS_LISTED_MAX: usize = 10_000;
 /// Most bytes of a document.
 const REF_BYTES_MAX: u64 = 64 << 10;
 
@@ -41,9 +43,21 @@ pub(super) async fn find(place: &Store, version: &Version) -> Result<Id, StoreEr
 
 /// Fault of a version whose document is not there.
 async fn missing(place: &Store, version: &Version) -> Result<Fault, StoreError> {
-    let names = if place.can_list() { place.list_directories(REFS).await? } else { Vec::new() };
+    let mut keys = Vec::new();
+    if place.can_list() {
+        keys = place.list_first(REFS, REFS_LISTED_MAX).await?;
+        keys.sort();
+    }
     let of = |kind: &str| -> Vec<String> {
-        names.iter().filter_map(|name| name.strip_prefix(kind)).map(ToOwned::to_owned).collect()
+        let documents = keys.iter().filter_map(|(key, _)| key.strip_suffix("/ref.json"));
+        let is_there = |document: &&str| {
+            let deleted = format!("{document}/ref.json.deleted");
+            keys.binary_search_by(|(key, _)| key.cmp(&deleted)).is_err()
+        };
+        let names = documents.filter(is_there).filter_map(|document| {
+            document.strip_prefix(REFS)?.strip_prefix('/')?.strip_prefix(kind)
+        });
+        names.map(ToOwned::to_owned).collect()
     };
     let (branches, tags) = (of("branch."), of("tag."));
     let is_main = matches!(version, Version::Branch(name) if name == MAIN);
