@@ -3,6 +3,7 @@
 mod apply;
 mod demo;
 mod migrate;
+mod probe;
 mod pyramid;
 mod run;
 mod saving;
@@ -16,6 +17,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use apply::{ApplyArgs, BoxArgs, OperationArgs};
 pub(crate) use demo::DemoArgs;
 pub(crate) use migrate::MigrateArgs;
+pub(crate) use probe::ProbeArgs;
 pub(crate) use pyramid::{LevelArgs, PyramidArgs};
 pub(crate) use run::RunArgs;
 pub(crate) use saving::SavingArgs;
@@ -219,7 +221,8 @@ const AXES: [&str; 2] = ["reverse", "keep"];
 pub(crate) struct TargetArgs {
     /// Chunk shape: `1460,30,30`, or by dimension name `time=-1,lat=30`; -1 is the whole axis,
     /// `keep` as the source, `auto` near --chunk-bytes, `30D` as many elements as the coordinate
-    /// has in 30 days (Y, M, W, D, h, min, s). `10!` is kept where the axis is shorter.
+    /// has in 30 days (Y, M, W, D, h, min, s); in Zarr v3 also months of the calendar, `31+28+30x2`
+    /// a length for each chunk. `10!` is kept where the axis is shorter.
     #[arg(long, value_name = "SPEC", allow_hyphen_values = true, default_value = "keep")]
     pub chunks: String,
     /// Shard shape of a Zarr v3 target, in the same words: chunks are put into objects of that
@@ -507,36 +510,4 @@ pub(crate) struct VerifyArgs {
     pub stores: StoreArgs,
     #[command(flatten)]
     pub output: OutputArgs,
-}
-
-/// `rechunk probe`.
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "\
-Examples:
-  rechunk probe /data --out here.json                     # writes below /data, removes it again
-  rechunk probe /data --read big.nc --seconds 60          # reads only
-  rechunk plan sst.zarr/sst --chunks -1,30,30 --profile here.json")]
-pub(crate) struct ProbeArgs {
-    /// The place to measure: objects are written below it and removed.
-    pub location: String,
-    /// Write the profile to FILE; stores that a profile of that name has are kept.
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<String>,
-    /// Write nothing: read this object of the location.
-    #[arg(long, value_name = "KEY")]
-    pub read: Option<String>,
-    /// Most bytes written, and most bytes read.
-    #[arg(long, value_name = "BYTES", default_value = "1GiB")]
-    pub bytes: String,
-    /// About how long it may take, store and codecs together.
-    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=86400))]
-    pub seconds: u32,
-    #[command(flatten)]
-    pub stores: StoreArgs,
-    /// Print one JSON object: the profile, and what was measured for it.
-    #[arg(long)]
-    pub json: bool,
-    /// Say nothing but errors.
-    #[arg(short, long)]
-    pub quiet: bool,
 }

@@ -7,10 +7,11 @@ use std::process::Command;
 use crate::arrays::RawArray;
 use crate::harness::{Done, Folder, Run, fixture, root};
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "copy",
     "apply",
     "pyramid",
+    "migrate",
     "plan",
     "run",
     "info",

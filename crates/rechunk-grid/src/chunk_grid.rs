@@ -77,27 +77,6 @@ impl ChunkGrid {
         })
     }
 
-    /// A grid of boxes over an array of `array_shape`. On axes where chunks have edges a box is a
-    /// group of whole ones, as many as `box_shape` holds ([`AxisEdges::grouped`]); on others it is
-    /// regular.
-    pub fn of_groups(
-        array_shape: &[u64],
-        box_shape: &[u64],
-        chunks: Option<&Edges>,
-    ) -> Result<Self, GridError> {
-        let Some(chunks) = chunks else { return Self::new(array_shape, box_shape) };
-        let mut shape = box_shape.to_vec();
-        let mut axes = vec![None; box_shape.len()];
-        for (axis, (longest, &extent)) in shape.iter_mut().zip(array_shape).enumerate() {
-            if let Some(edges) = chunks.axis(axis) {
-                let groups = edges.grouped(axis, extent, *longest)?;
-                *longest = groups.longest();
-                axes[axis] = groups.into_edges();
-            }
-        }
-        Self::with_edges(array_shape, &shape, Edges::new(axes).as_ref())
-    }
-
     /// Number of axes.
     pub fn rank(&self) -> usize {
         self.array_shape.len()

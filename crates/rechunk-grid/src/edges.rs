@@ -209,22 +209,6 @@ impl AxisEdges {
         starts.zip(self.ends.iter().copied())
     }
 
-    /// Groups of neighbouring chunks over an axis of `extent` elements. Each has as many whole
-    /// chunks as `most` elements hold, and at least one.
-    pub fn grouped(&self, axis: usize, extent: u64, most: u64) -> Result<AxisChunks, GridError> {
-        let (mut groups, mut start, mut reached) = (Vec::new(), self.first(), self.first());
-        for (_, end) in self.chunks() {
-            // What lies beyond the end of the axis takes no place.
-            if end.min(extent) - start > most && reached > start {
-                groups.push((reached - start, 1));
-                start = reached;
-            }
-            reached = end;
-        }
-        groups.push((reached - start, 1));
-        AxisChunks::of_runs(axis, extent, groups)
-    }
-
     /// Lengths of chunks, equal neighbours together: length and number.
     pub fn runs(&self) -> Vec<(u64, u64)> {
         let mut runs: Vec<(u64, u64)> = Vec::new();

@@ -9,6 +9,7 @@ mod chunk_grid;
 mod data_type;
 mod edges;
 mod error;
+mod groups;
 mod region;
 mod rounding;
 mod small_float;

@@ -2,7 +2,6 @@
 
 use rechunk_grid::RANK_MAX;
 
-use crate::absence::{parts_max, parts_of_three};
 use crate::axis_cuts::AxisCuts;
 use crate::border::count_kept;
 use crate::count::{cells, product, whole_tasks};
@@ -11,7 +10,9 @@ use crate::geometry::PIECE_CHECKSUM_BYTES;
 use crate::memory::{
     CellAxis, LaneBytes, SteppedAxis, resident_cells, resident_units, units_state_bytes,
 };
+use crate::object_lengths::{over_lengths, scaled};
 use crate::parts::{Taken, part_bytes_max, plain_read_bytes};
+use crate::piece_tails::{marks_max, tails};
 use crate::stage::steps_overlap;
 use crate::unit_counts::RegularAxis;
 use crate::uploads::{Uploads, over_cells};
@@ -455,70 +456,4 @@ fn only_copies(traffic: &mut Estimate) {
 /// Requests of the upload of one object beside the one that completes it.
 fn object_requests(uploads: &Uploads, is_log: bool, object_bytes: u64) -> u64 {
     if is_log { uploads.log_requests(object_bytes) } else { uploads.whole.requests(object_bytes) }
-}
-
-/// Requests of the uploads of all target chunks, given what one of so many elements takes. Where
-/// there are very many different ones, what the largest take.
-fn over_lengths(request: &PlanRequest, cuts: &Cuts<'_>, takes: impl Fn(u64) -> u64) -> u64 {
-    const SIZES_MAX: usize = 1 << 12;
-    let chunk = &request.target.chunk_shape;
-    let most = takes(product(chunk.iter().copied()));
-    if most == 0 {
-        return 0;
-    }
-    let mut sizes = vec![(1_u64, 1_u64)];
-    for (axis, &extent) in chunk.iter().enumerate() {
-        let along = match cuts.target_axis(axis) {
-            Some(target) => target.lengths(),
-            None => vec![(extent, request.shape[axis].div_ceil(extent))],
-        };
-        if sizes.len().saturating_mul(along.len()) > SIZES_MAX {
-            return cuts.target_objects(request, chunk).saturating_mul(most);
-        }
-        let longer = sizes.iter().flat_map(|&(elements, count)| {
-            let more = along.iter();
-            more.map(move |&(length, often)| {
-                (elements.saturating_mul(length), count.saturating_mul(often))
-            })
-        });
-        sizes = longer.collect();
-    }
-    let requests = sizes.into_iter().map(|(elements, count)| takes(elements).saturating_mul(count));
-    requests.fold(0, u64::saturating_add)
-}
-
-/// Bytes behind the elements of all pieces between boxes and a regular grid of `written`: what they
-/// keep of absence, and their checksums.
-fn tails(request: &PlanRequest, cuts: &Cuts<'_>, boxes: Boxes<'_>, written: &[u64]) -> u64 {
-    let pieces = cuts.pairs_with(request, boxes, written);
-    let checksums = pieces.saturating_mul(PIECE_CHECKSUM_BYTES);
-    if !request.keeps_absence {
-        return checksums;
-    }
-    let parts = (0..written.len()).map(|axis| match cuts.target_axis(axis) {
-        // Boxes end where chunks do.
-        Some(target) if request.shape[axis] > 0 => target.parts(written[axis]),
-        _ => parts_of_three(
-            request.shape[axis],
-            [boxes.shape[axis], written[axis], request.target.chunk_shape[axis]],
-        ),
-    });
-    product(parts).saturating_add(checksums)
-}
-
-/// The most that a piece of `shape` keeps of absence, bytes.
-fn marks_max(request: &PlanRequest, cuts: &Cuts<'_>, shape: &[u64]) -> u64 {
-    if !request.keeps_absence {
-        return 0;
-    }
-    product(shape.iter().enumerate().map(|(axis, &extent)| match cuts.target_axis(axis) {
-        Some(target) => target.touched_max(extent),
-        None => parts_max(extent, request.target.chunk_shape[axis]),
-    }))
-}
-
-/// Expected bytes of `elements`, where those of a chunk of `chunk_elements` are `expected`.
-fn scaled(expected: u64, elements: u64, chunk_elements: u64) -> u64 {
-    let bytes = u128::from(expected) * u128::from(elements) / u128::from(chunk_elements.max(1));
-    u64::try_from(bytes).unwrap_or(u64::MAX)
 }

@@ -10,9 +10,7 @@ use rechunk_exec::{
     ArrayDigest, ExecError, Execution, Journal, NullObserver, Observer, RunReport, Sink, run,
 };
 use rechunk_format::{ElementOrder, IndexLocation, Layout, ShardFormat};
-use rechunk_grid::{
-    ArraySpec, AxisChunks, ChunkGrid, DataType, Edges, Endian, FillValue, Region, WriteEmpty,
-};
+use rechunk_grid::{ArraySpec, ChunkGrid, DataType, Edges, Endian, FillValue, Region, WriteEmpty};
 use rechunk_kernel::{Digest, DigestKeys};
 use rechunk_plan::{
     Budget, IntermediateGrid, Multipart, Plan, PlanRequest, Profile, ShardSide, Side, StoreProfile,
@@ -23,6 +21,7 @@ use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use crate::layout::{Codec, TestLayout};
+use crate::lengths::lengths_of;
 
 /// One side of a case.
 #[derive(Debug, Clone)]
@@ -132,34 +131,24 @@ pub(crate) fn rectilinear_cases(kind: impl Strategy<Value = Kind>) -> impl Strat
     let runs = prop::collection::vec((1_u64..9, 1_u64..4), 1..7);
     let lists = || prop::collection::vec(prop::option::weighted(0.8, runs.clone()), 4);
     (cases(kind), lists(), lists(), 0_u8..4).prop_map(|(mut case, one, other, sides)| {
+        let set = |side: &mut SideCase, lists: &[Option<Vec<(u64, u64)>>]| {
+            side.edges = lengths_of(&case.shape, &mut side.chunk, lists);
+            side.shards = None;
+        };
         if case.kind == Kind::Passthrough {
-            set_lengths(&case.shape, &mut case.source, &one);
+            set(&mut case.source, &one);
             case.target = case.source.clone();
             return case;
         }
         if sides != 1 {
-            set_lengths(&case.shape, &mut case.source, &one);
+            set(&mut case.source, &one);
         }
         if sides > 0 {
             let lists = if sides == 3 { &one } else { &other };
-            set_lengths(&case.shape, &mut case.target, lists);
+            set(&mut case.target, lists);
         }
         case
     })
-}
-
-/// Has chunks of a side differ in length on the axes with a list, taken as often as it takes to
-/// reach the end.
-fn set_lengths(shape: &[u64], side: &mut SideCase, lists: &[Option<Vec<(u64, u64)>>]) {
-    let mut edges = vec![None; shape.len()];
-    for (axis, runs) in lists.iter().enumerate().take(shape.len()) {
-        let Some(runs) = runs else { continue };
-        let runs = runs.iter().copied().cycle().take(runs.len() * 64);
-        let cut = AxisChunks::of_runs(axis, shape[axis], runs).unwrap();
-        side.chunk[axis] = cut.longest();
-        edges[axis] = cut.into_edges();
-    }
-    (side.edges, side.shards) = (Edges::new(edges), None);
 }
 
 impl Case {

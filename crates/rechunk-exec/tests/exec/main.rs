@@ -12,6 +12,7 @@ mod faults;
 mod gaps;
 mod journal;
 mod layout;
+mod lengths;
 mod lent_lanes;
 mod limits;
 mod narrow;
