@@ -15,9 +15,10 @@ pub(crate) fn count_kept(request: &PlanRequest, role: &mut RoleEstimate) {
     role.decoded_read_bytes = chunks.saturating_mul(side.chunk_bytes(request.item_bytes));
     role.read_bytes = chunks.saturating_mul(side.encoded_bytes_expected);
     if let Some(shard) = &side.shard {
-        let shards = border(shape, &shard.shape, &held);
-        role.get_requests = role.get_requests.saturating_add(shards);
-        role.read_bytes = role.read_bytes.saturating_add(shards.saturating_mul(shard.index_bytes));
+        let indexes = border(shape, shard.index_shape(), &held);
+        let (requests, bytes) = side.index_traffic(indexes);
+        role.get_requests = role.get_requests.saturating_add(requests);
+        role.read_bytes = role.read_bytes.saturating_add(bytes);
     }
 }
 

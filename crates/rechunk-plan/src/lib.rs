@@ -68,7 +68,7 @@ pub use pyramid_work::{
 pub use raw_files::keep_problem;
 pub use request::{Budget, IntermediateGrid, PlanRequest, Strategy};
 pub use shares::{Divided, share};
-pub use side::{Parts, PartsSide, RunsSide, ShardSide, Side, shard_state_bytes};
+pub use side::{Parts, PartsSide, RunsSide, ShardSide, Side, TablesSide, shard_state_bytes};
 pub use stage::{Stage, StageInput, StageOutput, Unit};
 pub use uploads::{Multipart, Uploads};
 pub use version_2::{PlanFormError, read_plan};

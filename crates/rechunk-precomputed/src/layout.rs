@@ -1,5 +1,7 @@
 //! The byte layout of one scale.
 
+use std::sync::Arc;
+
 use rechunk_codec::deflate;
 use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout, Plain, ShardFormat};
 use rechunk_grid::{ArraySpec, ChunkGrid};
@@ -13,6 +15,7 @@ use crate::gzip_objects;
 use crate::images::{self, Pixels};
 use crate::metadata::{Packing, PrecomputedMetadata};
 use crate::names::{CHUNK_SIZES, SIZE};
+use crate::sharding::Minishards;
 
 /// A scale's layout: where its chunks are and what their bytes mean.
 #[derive(Debug, Clone)]
@@ -20,6 +23,7 @@ pub struct PrecomputedLayout {
     metadata: PrecomputedMetadata,
     spec: ArraySpec,
     grid: ChunkGrid,
+    shards: Option<(Arc<Minishards>, ShardFormat)>,
     order: ElementOrder,
     cost: CodecCost,
     identity: String,
@@ -48,10 +52,12 @@ impl PrecomputedLayout {
         let (cost, identity) = (cost(&metadata), identity(&metadata));
         let summary = summary(&metadata);
         let order = ElementOrder::c_little(spec.shape.len());
+        let shards = metadata.shards()?;
         Ok(Self {
             metadata,
             spec,
             grid,
+            shards,
             order,
             cost,
             identity,
@@ -99,6 +105,12 @@ impl PrecomputedLayout {
             (bounds.0[axis], bounds.1[axis]) = (at(begin), at(end));
         }
         bounds
+    }
+
+    /// Name of chunk `index`.
+    fn chunk_name(&self, index: &[u64]) -> String {
+        let (begin, end) = self.bounds(index);
+        chunk_name::write(begin, end)
     }
 
     /// Labels of what is stored of a chunk.
@@ -270,24 +282,33 @@ impl Layout for PrecomputedLayout {
     }
 
     fn shards(&self) -> Option<&ShardFormat> {
-        None
+        self.shards.as_ref().map(|(_, format)| format)
+    }
+
+    fn shard_number(&self, index: &[u64]) -> u64 {
+        self.shards.as_ref().map_or(0, |(tables, _)| tables.number(index))
     }
 
     fn object_key(&self, index: &[u64]) -> String {
-        let (begin, end) = self.bounds(index);
-        let name = chunk_name::write(begin, end);
-        let ending = match self.metadata.packing {
-            Packing::Gzip { .. } => gzip_objects::ENDING,
-            Packing::None | Packing::Told => "",
+        let name = match (&self.shards, self.metadata.packing) {
+            (Some((tables, _)), _) => tables.name(index),
+            (None, Packing::Gzip { .. }) => self.chunk_name(index) + gzip_objects::ENDING,
+            (None, Packing::None | Packing::Told) => self.chunk_name(index),
         };
         match self.metadata.key.as_str() {
-            "" => format!("{name}{ending}"),
-            key => format!("{key}/{name}{ending}"),
+            "" => name,
+            key => format!("{key}/{name}"),
         }
     }
 
     fn object_index(&self, key: &str) -> Option<Vec<u64>> {
         let name = key.rsplit('/').next()?;
+        if let Some((tables, format)) = &self.shards {
+            let index = tables.index_named(name, self.spec.shape.len())?;
+            let begin = index.iter().zip(format.chunks()).map(|(index, chunks)| index * chunks);
+            let is_inside = self.grid.contains(&begin.collect::<Vec<_>>());
+            return (is_inside && self.object_key(&index) == key).then_some(index);
+        }
         let name = name.strip_suffix(gzip_objects::ENDING).unwrap_or(name);
         let (begin, _) = chunk_name::read(name)?;
         let mut index = vec![0; self.spec.shape.len()];
@@ -301,7 +322,7 @@ impl Layout for PrecomputedLayout {
 
     fn plain(&self) -> Option<Plain> {
         let form = if self.cost.is_raw { Plain::Padded } else { Plain::Clipped };
-        self.is_bare().then_some(form)
+        (self.is_bare() && self.shards.is_none()).then_some(form)
     }
 
     fn decode<'a>(
@@ -436,6 +457,9 @@ fn identity(metadata: &PrecomputedMetadata) -> String {
 fn summary(metadata: &PrecomputedMetadata) -> String {
     match metadata.packing {
         Packing::None | Packing::Told => metadata.encoding.to_string(),
+        Packing::Gzip { .. } if metadata.sharding.is_some() => {
+            format!("{}, gzip", metadata.encoding)
+        }
         Packing::Gzip { level } => format!("{}, files gzip(level {level})", metadata.encoding),
     }
 }

@@ -25,6 +25,7 @@ mod layout;
 mod metadata;
 mod names;
 mod scale;
+mod sharding;
 mod target;
 mod voxel_type;
 
@@ -36,4 +37,5 @@ pub use layout::PrecomputedLayout;
 pub use metadata::{CHUNK_BYTES_MAX, GZIP_LEVEL_DEFAULT, Packing, PrecomputedMetadata};
 pub use names::INFO_KEY;
 pub use scale::Scale;
-pub use target::PrecomputedTarget;
+pub use sharding::{ShardHash, Sharding};
+pub use target::{PrecomputedTarget, TargetShards};

@@ -217,6 +217,7 @@ impl Case {
                 shape: format.shard_shape().to_vec(),
                 index_bytes: format.index_bytes(),
                 index_first: format.location() == IndexLocation::Start,
+                tables: None,
             });
             Side {
                 chunk_shape: side.chunk.clone(),

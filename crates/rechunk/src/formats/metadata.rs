@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rechunk_format::{FormatError, Layout, RegionLayout, json};
 use rechunk_grid::{ArraySpec, Region};
 use rechunk_n5::N5Metadata;
-use rechunk_precomputed::{Packing, PrecomputedMetadata};
+use rechunk_precomputed::{Packing, PrecomputedLayout, PrecomputedMetadata};
 use rechunk_raw::{Files, RawMetadata};
 use rechunk_zarr::{ArrayMetadata as ZarrMetadata, CodecSpec, KeyEncoding, ZarrLayout};
 use serde_json::{Map, Value};
@@ -128,6 +128,12 @@ impl Metadata {
             && !RegionLayout::begins_with(shards, &region.start)
         {
             layout = Arc::new(ZarrLayout::new(metadata.with_whole_shards())?);
+        }
+        if let Self::Precomputed(metadata) = self
+            && let Some(shards) = layout.shards()
+            && !RegionLayout::begins_with(shards, &region.start)
+        {
+            layout = Arc::new(PrecomputedLayout::new(metadata.finding_each_chunk())?);
         }
         region_of(layout, region)
     }
@@ -271,7 +277,7 @@ impl Metadata {
     pub(crate) fn in_packed_files(&self) -> Option<Self> {
         let Self::Precomputed(metadata) = self else { return None };
         let packed = Packing::Gzip { level: rechunk_precomputed::GZIP_LEVEL_DEFAULT };
-        (metadata.packing == Packing::None)
+        (metadata.packing == Packing::None && metadata.sharding.is_none())
             .then(|| Self::Precomputed(Box::new(metadata.with_packing(packed))))
     }
 

@@ -107,7 +107,8 @@ fn with_shards_of(
     (source, format): (&OpenArray, Format),
     chunk: &[u64],
 ) -> Result<CopyRequest, Error> {
-    let shards = source.array.layout().shards().filter(|_| request.shards.is_none());
+    let shards = source.array.layout().shards();
+    let shards = shards.filter(|found| request.shards.is_none() && !found.is_scattered());
     let Some(shard) = shards.map(ShardFormat::shard_shape).filter(|_| format.has(Fact::Shards))
     else {
         return Ok(request);

@@ -1,9 +1,10 @@
 //! A target in precomputed.
 
 use rechunk_precomputed::{
-    Choice, Encoding, Packing, PrecomputedMetadata, PrecomputedTarget, derived_names, parse_choice,
+    Choice, Encoding, Packing, PrecomputedMetadata, PrecomputedTarget, TargetShards, derived_names,
+    parse_choice,
 };
-use rechunk_words::{ChunkSpec, LengthUnit, VoxelAxis};
+use rechunk_words::{ChunkSpec, LengthUnit, ShardSpec, VoxelAxis};
 use serde_json::Value;
 
 use crate::Error;
@@ -46,7 +47,8 @@ pub(crate) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> 
     {
         note_key(&mut attributes, &metadata.key);
     }
-    let target = PrecomputedTarget { choice, resolution, voxel_offset };
+    let shards = wish.shard_shape.and_then(|shape| shards(wish, shape));
+    let target = PrecomputedTarget { choice, shards, resolution, voxel_offset };
     let (metadata, more) = PrecomputedMetadata::new_target(&spec, &attributes, &target)
         .map_err(|error| wish.refuse(error))?;
     warnings.extend(more);
@@ -100,7 +102,8 @@ fn fits(encoding: Encoding, source: &OpenArray) -> bool {
 fn check_place(wish: &Wish<'_>, choice: Choice) -> Result<(), Error> {
     let target = &wish.request.target;
     let is_remote = target.contains("://") && !target.starts_with("file://");
-    if !is_remote || choice.packing == Packing::None {
+    // In shards it is chunks that are compressed, as the document says.
+    if !is_remote || wish.shard_shape.is_some() || choice.packing == Packing::None {
         return Ok(());
     }
     Err(Error::Usage {
@@ -108,6 +111,25 @@ fn check_place(wish: &Wish<'_>, choice: Choice) -> Result<(), Error> {
             "{target}: files that are compressed as a whole are only written to disks"
         ),
         hint: Some("leave gzip out: raw, compressed_segmentation or png".into()),
+    })
+}
+
+/// Shards of a shape. A shape that was asked for is meant; one that the source has, or that is to
+/// have a size, is a wish.
+fn shards(wish: &Wish<'_>, shape: &[u64]) -> Option<TargetShards> {
+    let zyx = *shape.last_chunk::<SPACE>()?;
+    let asked = wish.request.shards.as_ref().filter(|asked| !asked.is_keep());
+    let is_sized = matches!(asked, Some(ShardSpec::Shape(shape)) if shape.has_auto());
+    let like = match &wish.source.metadata {
+        Metadata::Precomputed(metadata) => metadata.sharding,
+        Metadata::Zarr(_) | Metadata::N5(..) | Metadata::Raw(_) => None,
+    };
+    let like = like.filter(|_| asked.is_none());
+    Some(TargetShards {
+        zyx,
+        is_exact: asked.is_some() && !is_sized,
+        is_told: asked.is_none(),
+        like,
     })
 }
 
