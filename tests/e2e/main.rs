@@ -104,6 +104,8 @@ mod parts;
 mod parts_status;
 #[cfg(test)]
 mod precomputed;
+mod precomputed_scales;
+mod precomputed_shards;
 #[cfg(test)]
 mod profiles;
 #[cfg(test)]

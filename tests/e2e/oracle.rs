@@ -25,6 +25,8 @@ pub(crate) enum World {
     Crossings,
     /// webknossos, which does not go with those.
     Webknossos,
+    /// cloud-volume, where somebody has installed it.
+    CloudVolume,
 }
 
 impl World {
@@ -35,6 +37,7 @@ impl World {
             Self::New => ".venv-oracle-new",
             Self::Crossings => ".venv-oracle-crossings",
             Self::Webknossos => ".venv-oracle-webknossos",
+            Self::CloudVolume => ".venv-oracle-cloudvolume",
             Self::Zarrita => return PathBuf::from("node"),
         };
         root().join(name).join("bin/python")

@@ -110,6 +110,6 @@ impl Said<'_> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "nanometres are numbers with a point anyway")]
-fn wide(voxels: i64) -> f64 {
+pub(crate) fn wide(voxels: i64) -> f64 {
     voxels as f64
 }

@@ -1,5 +1,7 @@
 //! The byte layout of one scale.
 
+mod cost;
+
 use std::sync::Arc;
 
 use rechunk_codec::deflate;
@@ -7,14 +9,15 @@ use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout, Plain, ShardF
 use rechunk_grid::{ArraySpec, ChunkGrid};
 use rechunk_kernel::{copy_region, narrow};
 
+use self::cost::{cost, identity, inner_bytes_max, summary};
 use crate::chunk_name;
 use crate::cseg::{self, Labels};
 use crate::encoding::Encoding;
 use crate::field::field;
-use crate::gzip_objects;
 use crate::images::{self, Pixels};
 use crate::metadata::{Packing, PrecomputedMetadata};
 use crate::names::{CHUNK_SIZES, SIZE};
+use crate::packed_objects::{self, Looks};
 use crate::sharding::Minishards;
 
 /// A scale's layout: where its chunks are and what their bytes mean.
@@ -105,6 +108,17 @@ impl PrecomputedLayout {
             (bounds.0[axis], bounds.1[axis]) = (at(begin), at(end));
         }
         bounds
+    }
+
+    /// First bytes of every chunk of the encoding, without a compression around it.
+    fn head(&self) -> &'static [u8] {
+        match self.metadata.encoding {
+            Encoding::Png => &[0x89, b'P', b'N', b'G'],
+            Encoding::Jpeg => &[0xff, 0xd8],
+            // The offset of the first channel is that of what follows the offsets.
+            Encoding::CompressedSegmentation(_) if self.metadata.channels == 1 => &[1, 0, 0, 0],
+            Encoding::CompressedSegmentation(_) | Encoding::Raw => &[],
+        }
     }
 
     /// Name of chunk `index`.
@@ -207,8 +221,9 @@ impl PrecomputedLayout {
         let raw_bytes = (self.metadata.encoding == Encoding::Raw).then_some(bytes);
         let mut buffer = Vec::new();
         let bound = raw_bytes.unwrap_or(self.inner_bytes_max);
-        let inner =
-            gzip_objects::unpack(self.metadata.packing, object, raw_bytes, bound, &mut buffer)?;
+        let looks = Looks { raw_bytes, head: self.head() };
+        let packing = self.metadata.packing;
+        let inner = packed_objects::unpack(packing, object, looks, bound, &mut buffer)?;
         if bytes == self.chunk_bytes {
             return self.decode_inner(&shape, inner, scratch);
         }
@@ -240,8 +255,10 @@ impl PrecomputedLayout {
             self.move_clipped(&shape, (elements, full), (&mut clipped, &shape))?;
             &clipped
         };
-        let Packing::Gzip { level } = self.metadata.packing else {
-            return self.encode_inner(&shape, stored, encoded);
+        let level = match self.metadata.packing {
+            Packing::Gzip { level } => level,
+            Packing::None | Packing::Told => return self.encode_inner(&shape, stored, encoded),
+            Packing::Brotli => return Err("brotli is only read".to_owned()),
         };
         if self.metadata.encoding == Encoding::Raw {
             return deflate::encode_gzip(stored, encoded, i32::from(level));
@@ -292,7 +309,8 @@ impl Layout for PrecomputedLayout {
     fn object_key(&self, index: &[u64]) -> String {
         let name = match (&self.shards, self.metadata.packing) {
             (Some((tables, _)), _) => tables.name(index),
-            (None, Packing::Gzip { .. }) => self.chunk_name(index) + gzip_objects::ENDING,
+            (None, Packing::Gzip { .. }) => self.chunk_name(index) + packed_objects::GZIP_ENDING,
+            (None, Packing::Brotli) => self.chunk_name(index) + packed_objects::BROTLI_ENDING,
             (None, Packing::None | Packing::Told) => self.chunk_name(index),
         };
         match self.metadata.key.as_str() {
@@ -309,7 +327,8 @@ impl Layout for PrecomputedLayout {
             let is_inside = self.grid.contains(&begin.collect::<Vec<_>>());
             return (is_inside && self.object_key(&index) == key).then_some(index);
         }
-        let name = name.strip_suffix(gzip_objects::ENDING).unwrap_or(name);
+        let endings = [packed_objects::GZIP_ENDING, packed_objects::BROTLI_ENDING];
+        let name = endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
         let (begin, _) = chunk_name::read(name)?;
         let mut index = vec![0; self.spec.shape.len()];
         for (axis, place) in index.iter_mut().rev().take(3).enumerate() {
@@ -382,86 +401,11 @@ fn xyz(shape: &[u64]) -> [u64; 3] {
 fn wrong_size(found: usize, wanted: usize, packing: Packing) -> String {
     let guess = match packing {
         Packing::Told => {
-            ": is the object compressed with something else than gzip (Content-Encoding)?"
+            ": is the object compressed with something else than gzip and brotli (Content-Encoding)?"
         }
-        Packing::None | Packing::Gzip { .. } => "",
+        Packing::None | Packing::Gzip { .. } | Packing::Brotli => "",
     };
     format!("it has {found} bytes, not {wanted}{guess}")
-}
-
-/// Most bytes of an encoded chunk, without a compression around it.
-fn inner_bytes_max(metadata: &PrecomputedMetadata) -> u64 {
-    let bytes = metadata.chunk_bytes();
-    match metadata.encoding {
-        Encoding::Raw => bytes,
-        Encoding::CompressedSegmentation(block) => {
-            let item_bytes = metadata.data_type.item_bytes();
-            cseg::encoded_bytes_max(metadata.chunk_size, metadata.channels, block, item_bytes)
-        }
-        Encoding::Jpeg | Encoding::Png => images::encoded_bytes_max(bytes),
-    }
-}
-
-fn cost(metadata: &PrecomputedMetadata) -> CodecCost {
-    let (bytes, inner) = (metadata.chunk_bytes(), inner_bytes_max(metadata));
-    let is_clipped =
-        metadata.size.iter().zip(metadata.chunk_size).any(|(size, chunk)| size % chunk > 0);
-    let clipped = if is_clipped { bytes } else { 0 };
-    let (is_packed, may_be_packed) =
-        (matches!(metadata.packing, Packing::Gzip { .. }), metadata.packing != Packing::None);
-    let is_bare = metadata.encoding == Encoding::Raw && !may_be_packed;
-    let packed_max = if may_be_packed { rechunk_codec::encoded_bytes_max(inner) } else { inner };
-    // What is unpacked is a buffer of its own, which may move to see its end.
-    let unpacked = if may_be_packed { deflate::DECODE_WORKSPACE_BYTES + inner + 64 } else { 0 };
-    let (decode, encode) = match metadata.encoding {
-        Encoding::Raw => (0, 0),
-        Encoding::CompressedSegmentation(block) => {
-            let grid = metadata.chunk_size.iter().zip(block.xyz());
-            let blocks = grid.map(|(chunk, block)| chunk.div_ceil(block)).product();
-            (0, cseg::workspace_bytes(blocks, block.xyz().iter().product()))
-        }
-        Encoding::Jpeg => (images::decode_workspace_bytes(bytes, metadata.channels), 0),
-        Encoding::Png => (
-            images::decode_workspace_bytes(bytes, metadata.channels),
-            images::encode_workspace_bytes(bytes),
-        ),
-    };
-    let own_buffer = if metadata.encoding == Encoding::Raw { 0 } else { inner };
-    CodecCost {
-        name: match (is_bare, is_packed, metadata.encoding) {
-            (true, ..) => "none".to_owned(),
-            (_, true, _) | (_, _, Encoding::Raw) => "gzip".to_owned(),
-            (.., encoding) => encoding.name().to_owned(),
-        },
-        is_raw: is_bare && !is_clipped,
-        encoded_bytes_max: packed_max.max(inner),
-        decode_workspace_bytes: if is_bare { 0 } else { unpacked + clipped + decode },
-        encode_workspace_bytes: clipped
-            + encode
-            + if is_packed { deflate::ENCODE_WORKSPACE_BYTES + own_buffer } else { 0 },
-    }
-}
-
-/// Data type, channels, encoding and compression.
-fn identity(metadata: &PrecomputedMetadata) -> String {
-    let packing = match metadata.packing {
-        Packing::None => "none",
-        Packing::Gzip { .. } => "gzip",
-        // Of no use to others: one object may be compressed and the next not.
-        Packing::Told => "told by each object",
-    };
-    let (name, channels) = (metadata.data_type.name(), metadata.channels);
-    format!("precomputed {name} {channels} {:?} {packing}", metadata.encoding)
-}
-
-fn summary(metadata: &PrecomputedMetadata) -> String {
-    match metadata.packing {
-        Packing::None | Packing::Told => metadata.encoding.to_string(),
-        Packing::Gzip { .. } if metadata.sharding.is_some() => {
-            format!("{}, gzip", metadata.encoding)
-        }
-        Packing::Gzip { level } => format!("{}, files gzip(level {level})", metadata.encoding),
-    }
 }
 
 #[cfg(test)]

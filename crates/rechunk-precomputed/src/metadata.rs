@@ -38,8 +38,10 @@ pub enum Packing {
         /// 0 to 9.
         level: u8,
     },
-    /// Not known: a store may hold gzip under the name of the chunk (`Content-Encoding`), and the
-    /// first bytes tell.
+    /// Brotli, and `.br` at the end of names; only read.
+    Brotli,
+    /// Not known: a store may hold gzip or brotli under the name of the chunk (`Content-Encoding`),
+    /// and the bytes tell.
     Told,
 }
 
@@ -187,6 +189,11 @@ impl PrecomputedMetadata {
         Self { finds_each_chunk: true, ..self.clone() }
     }
 
+    /// Place of the corner of the first voxel along an axis (0 is x), nanometres.
+    pub(crate) fn offset(&self, axis: usize) -> f64 {
+        attributes::wide(self.voxel_offset[axis]) * self.resolution[axis]
+    }
+
     /// Chunks of the grid along x, y and z.
     pub(crate) fn grid(&self) -> [u64; 3] {
         std::array::from_fn(|axis| self.size[axis].div_ceil(self.chunk_size[axis].max(1)))
@@ -252,7 +259,7 @@ impl PrecomputedMetadata {
         put(CHUNK_SIZES, json!([self.chunk_size]));
         match self.packing {
             Packing::Gzip { level } if self.sharding.is_none() => put(GZIP_LEVEL, level.into()),
-            Packing::Gzip { .. } | Packing::None | Packing::Told => {
+            Packing::Gzip { .. } | Packing::Brotli | Packing::None | Packing::Told => {
                 self.scale.shift_remove(GZIP_LEVEL);
             }
         }

@@ -4,7 +4,7 @@ use rechunk_format::{FormatError, ShardTables};
 use rechunk_grid::ArraySpec;
 use serde_json::{Map, Value};
 
-use crate::attributes::{PRECOMPUTED, SCALE, number};
+use crate::attributes::{PRECOMPUTED, SCALE};
 use crate::choice::Choice;
 use crate::encoding::Encoding;
 use crate::field::field;
@@ -12,6 +12,7 @@ use crate::info::VOLUME_TYPE;
 use crate::metadata::{Packing, PrecomputedMetadata};
 use crate::names::{AT_TYPE, DATA_TYPE, KEY, NUM_CHANNELS, SCALES, SHARDING, SIZE};
 use crate::sharding::{Boxes, Minishards, Nearest, Sharding};
+use crate::volume::scale_key;
 use crate::voxel_type;
 
 /// Field of an `info` that says whether voxels are intensities or labels.
@@ -24,6 +25,8 @@ pub struct PrecomputedTarget {
     pub choice: Choice,
     /// Shards that chunks are put into; `None` for none.
     pub shards: Option<TargetShards>,
+    /// True for a scale of a volume of several, which lies in a directory of its own below it.
+    pub is_member: bool,
     /// Size of a voxel along x, y and z, nanometres.
     pub resolution: [f64; 3],
     /// Position of the first voxel along x, y and z.
@@ -79,7 +82,11 @@ impl PrecomputedMetadata {
         info.shift_insert(0, AT_TYPE.to_owned(), VOLUME_TYPE.into());
         let scales_at = info.len() + 2;
         let key = scale.get(KEY).and_then(rechunk_format::json::text);
-        let key = key.map_or_else(|| key_of(target.resolution), str::to_owned);
+        let key = match key {
+            _ if target.is_member => String::new(),
+            Some(key) => key.to_owned(),
+            None => scale_key(target.resolution),
+        };
         let (size, chunk_size) = ([x, y, z], [chunk_x, chunk_y, chunk_z]);
         let sharding = match &target.shards {
             Some(shards) => {
@@ -164,11 +171,6 @@ impl TargetShards {
         let like = self.like.map(|like| Sharding { has_gzip_chunks, ..like }).filter(is_kept);
         Ok((like.unwrap_or(own), warning))
     }
-}
-
-/// The key of a scale by the size of its voxels: `4_4_40`.
-fn key_of(resolution: [f64; 3]) -> String {
-    resolution.map(|size| number(size).to_string()).join("_")
 }
 
 /// The channels of a shape, and its extents along z, y and x.

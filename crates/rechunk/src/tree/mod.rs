@@ -24,6 +24,7 @@ mod saved;
 mod state;
 mod taken_in;
 mod together;
+mod volume;
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -174,10 +175,10 @@ impl TreeJob {
         let format = request.format.or(by_dialect);
         let format = format.unwrap_or_else(|| Format::of_target(&request.target));
         ome::check(&selection, format)?;
-        if !format.has_groups() {
+        if !format.takes_groups() {
             return Err(Error::Usage {
                 message: format!("a group cannot be written as {}", format.name()),
-                hint: Some("give --format zarr3, zarr2 or n5".into()),
+                hint: Some("give --format zarr3, zarr2, n5 or precomputed".into()),
             });
         }
         // One budget, whatever is free when the next array is planned.
@@ -214,6 +215,7 @@ impl TreeJob {
         let version = (selection.dialect, format);
         let carried = ome::carry(&mut root, &mut found.groups, &found.arrays, version);
         warnings.extend(carried.warnings);
+        warnings.extend(volume::carry(&mut root, (source.format, format), &location));
         let all = found.groups.iter().map(|(path, group)| (&**path, group));
         let names = GroupNames::of(std::iter::once(("", &root)).chain(all));
         let formats = (source.format, format);
@@ -247,6 +249,7 @@ impl TreeJob {
             ..Self::new(request, format, stores)
         };
         job.follow_selected();
+        volume::check(&job)?;
         Ok(job)
     }
 
