@@ -104,7 +104,9 @@ mod parts;
 mod parts_status;
 #[cfg(test)]
 mod precomputed;
+#[cfg(test)]
 mod precomputed_scales;
+#[cfg(test)]
 mod precomputed_shards;
 #[cfg(test)]
 mod profiles;

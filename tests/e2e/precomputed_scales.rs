@@ -142,4 +142,14 @@ fn operations_read_and_write_volumes() {
     rechunk(&[&["apply", &volume, &of_volume][..], &blur, &cut, &shards].concat()).ok();
     rechunk(&[&["apply", &source, &of_zarr][..], &blur, &["--chunks", "4,4,4"]].concat()).ok();
     rechunk(&["verify", &of_volume, &of_zarr]).ok();
+    // In place: files, compressed files, shards; beyond the box all stays.
+    let invert = ["--op", "invert", "--work", "4,4,4", "--box", "2:7,3:9,4:16", "--update", "-q"];
+    rechunk(&["copy", &source, &folder.at("u.zarr"), "--chunks", "4,4,4", "--quiet"]).ok();
+    rechunk(&[&["apply", &source, &folder.at("u.zarr")][..], &invert].concat()).ok();
+    for (number, more) in [&[][..], &["--codec", "gzip"], &shards].iter().enumerate() {
+        let target = folder.at(&format!("u-{number}"));
+        rechunk(&[&["copy", &source, &target, "--quiet"][..], &cut, more].concat()).ok();
+        rechunk(&[&["apply", &source, &target][..], &invert].concat()).ok();
+        rechunk(&["verify", &target, &folder.at("u.zarr")]).ok();
+    }
 }

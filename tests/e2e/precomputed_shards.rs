@@ -1,4 +1,4 @@
-//! Shards of precomputed volumes: read as tensorstore and cloud-volume wrote them, and read by them.
+//! Shards of precomputed volumes: those of tensorstore are read, and ours by it and cloud-volume.
 
 use std::fs;
 use std::path::Path;
@@ -51,8 +51,8 @@ fn files(at: impl AsRef<Path>) -> Vec<String> {
     names
 }
 
-/// Every type, encoding, kind of shards, bounding box and offset of tensorstore: to Zarr, back with
-/// the shards of the source, and to another volume with other chunks and shards.
+/// Every type, encoding, kind of shards and bounding box of tensorstore is read. Copies are Zarr, a
+/// volume with the shards of the source, and one with other chunks and shards.
 #[test]
 fn shards_of_tensorstore_survive() {
     if !available() {
@@ -110,7 +110,7 @@ fn volumes_of_cloud_volume_are_read_and_ours_by_it() {
     }
     let folder = Folder::new();
     fs::create_dir(folder.path().join("made")).unwrap();
-    let script = "tests/oracle/cloudvolume.py";
+    let script = "tests/oracle/cloud_volume.py";
     let made = python(World::CloudVolume, script, &["make", &folder.at("made")], b"");
     let made: Vec<Value> = serde_json::from_slice(&made).unwrap();
     assert_eq!(made.len(), 6);
@@ -194,7 +194,7 @@ fn shards_that_cannot_be_are_refused_with_the_nearest() {
     rechunk(&["verify", &source, &target]).ok();
 }
 
-/// Whatever a shard says, it ends in an error that names it, and nothing is written.
+/// A shard that says nonsense ends in an error that names it, and nothing is written.
 #[test]
 fn damaged_shards_are_named() {
     let folder = Folder::new();

@@ -142,7 +142,7 @@ impl Array {
     }
 
     /// True if the key of an object does not say which chunks it has.
-    pub(crate) fn is_scattered(&self) -> bool {
+    pub fn is_scattered(&self) -> bool {
         self.layout().shards().is_some_and(ShardFormat::is_scattered)
     }
 

@@ -1,9 +1,9 @@
 //! Shards: objects that hold many chunks and an index of where each of them is.
 //!
-//! The index is flat, or made of [tables](ShardTables). A flat one is that of the Zarr v3 codec `sharding_indexed` (version 1.0): chunks in any
-//! order, gaps allowed, and at one end of the object an index of two little- or big-endian 64-bit
-//! numbers per chunk, offset and length in bytes, both 2⁶⁴ − 1 where there is no chunk, followed
-//! by a CRC-32C where the metadata says so.
+//! The index is flat, or made of [tables](ShardTables). A flat one is that of the Zarr v3 codec
+//! `sharding_indexed` (version 1.0): chunks in any order, gaps allowed, and at one end of the
+//! object an index of two little- or big-endian 64-bit numbers per chunk, offset and length in
+//! bytes, both 2⁶⁴ − 1 where there is no chunk, followed by a CRC-32C where the metadata says so.
 
 mod index;
 mod tables;
@@ -354,8 +354,8 @@ impl ShardFormat {
         (0..self.chunk_count()).step_by(usize::try_from(slots).unwrap_or(usize::MAX).max(1))
     }
 
-    /// The stored form of the index of shard `number`, whose chunks end at `end`: pieces with their
-    /// offsets, the one at the start last, and the bytes of the whole shard.
+    /// The stored form of the index of shard `number`, whose chunks end at `end`. Returns its
+    /// pieces with their offsets, the one at the start last, and the bytes of the whole shard.
     pub fn closing(&self, number: u64, index: &ShardIndex, end: u64) -> (Vec<(u64, Vec<u8>)>, u64) {
         let Some(tables) = &self.tables else {
             let encoded = self.encode_index(index);
@@ -413,6 +413,13 @@ impl ShardFormat {
 
     fn checksum_len(&self) -> usize {
         if self.has_checksum { CHECKSUM_BYTES } else { 0 }
+    }
+}
+
+impl ShardIndex {
+    /// An index without chunks.
+    pub fn empty(format: &ShardFormat) -> Self {
+        Self::nothing(0, format.chunk_count())
     }
 }
 

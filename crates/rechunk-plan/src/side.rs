@@ -32,6 +32,11 @@ pub struct TablesSide {
 }
 
 impl ShardSide {
+    /// Shards with a flat index.
+    pub fn flat(shape: Vec<u64>, index_bytes: u64, index_first: bool) -> Self {
+        Self { shape, index_bytes, index_first, tables: None }
+    }
+
     /// Shape of the box whose chunks are found by one index: a shard, or that of a table.
     pub fn index_shape(&self) -> &[u64] {
         self.tables.as_ref().map_or(&self.shape, |tables| &tables.shape)

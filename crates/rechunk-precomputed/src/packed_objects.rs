@@ -15,7 +15,7 @@ pub(crate) const BROTLI_ENDING: &str = ".br";
 /// Most bytes that a decoder of brotli allocates: a window of 16 MiB, and its tables.
 pub(crate) const BROTLI_WORKSPACE_BYTES: u64 = 18 << 20;
 
-/// What an encoded chunk has to look like, where an object does not say whether it is compressed.
+/// Form of an encoded chunk, by which an object that is none is known to be compressed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Looks<'a> {
     /// Bytes of a chunk that is stored as it is.

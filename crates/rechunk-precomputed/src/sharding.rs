@@ -1,8 +1,8 @@
 //! The `sharding` of a scale: how chunks are spread over objects, and found there.
 //!
-//! Neuroglancer's `neuroglancer_uint64_sharded_v1`. A chunk has a number, the compressed Morton code
-//! of its position. Some low bits of it are left out (`preshift_bits`), the rest is hashed, and of
-//! the hash the low bits name a minishard, those above them a shard. A shard begins with a
+//! Neuroglancer's `neuroglancer_uint64_sharded_v1`. A chunk has a number, the compressed Morton
+//! code of its position. Some low bits of it are left out (`preshift_bits`), the rest is hashed,
+//! and of the hash the low bits name a minishard, those above them a shard. A shard begins with a
 //! directory of its minishards; each of these has a table of its chunks.
 
 mod boxes;
@@ -48,7 +48,7 @@ pub enum ShardHash {
     Murmur,
 }
 
-/// How the chunks of a scale are spread over shards.
+/// Spread of the chunks of a scale over shards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Sharding {
     /// Hash of the numbers of chunks.

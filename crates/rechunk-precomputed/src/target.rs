@@ -120,8 +120,8 @@ impl PrecomputedMetadata {
 }
 
 impl TargetShards {
-    /// Shards of an array of such size and chunks, along x, y and z; and a sentence where they are
-    /// not those that were asked for.
+    /// Shards of an array of such size and chunks, along x, y and z. Returns a sentence too where
+    /// they are not those that were asked for.
     fn sharding(
         &self,
         size: [u64; 3],

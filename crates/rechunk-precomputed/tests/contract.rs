@@ -89,7 +89,7 @@ fn volumes_in_shards() {
     assert_eq!(checked, 9);
 }
 
-/// What is written as a shard reads as it was put there, however it is read.
+/// A shard that was written reads as it was put there, however it is read.
 #[test]
 fn indexes_of_shards_read_back() {
     let document = json!({

@@ -107,18 +107,6 @@ impl Store {
         Ok(Bytes::from(bytes))
     }
 
-    /// [`Store::get_range`] of an object that may be missing, then `None`; and its size.
-    pub async fn get_range_if_there(
-        &self,
-        key: &str,
-        start: u64,
-        length: u64,
-    ) -> Result<Option<(Bytes, u64)>, StoreError> {
-        let mut bytes = Vec::new();
-        let found = self.read(key, Wanted::Range { start, length }, length, &mut bytes).await?;
-        Ok(found.map(|size| (Bytes::from(bytes), size)))
-    }
-
     /// [`Store::get_range`] into a buffer that is used again; what it held is lost. Where it has
     /// to grow it gets a capacity of `room_bytes` (at least `length`), so that it grows once.
     pub async fn get_range_into(

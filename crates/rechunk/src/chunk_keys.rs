@@ -118,7 +118,8 @@ impl Convention {
 }
 
 impl Convention {
-    /// Refuses chunks of which some are under the array's keys, like `missing`, and some under these.
+    /// Refuses chunks of which some are under the array's keys, like `missing`, and some under
+    /// these.
     fn refused(&self, open: &OpenArray, missing: &str, there: &str) -> Error {
         match self {
             Self::SplitShards(_) => split_shards(open, there),

@@ -269,8 +269,7 @@ fn array_access(open: &OpenArray, access: &[Access]) -> Result<Vec<AccessCost>, 
             format!("{} is one file without chunks: any read takes what it needs", open.location);
         return Err(Error::Usage { message, hint: Some(Remedy::AskNoAccess) });
     }
-    let layout = open.array.layout();
-    let shards = layout.shards();
+    let shards = open.array.layout().shards();
     let cost = |access: &Access| {
         let cost = access_cost(access, &open.location, open.spec(), shards);
         cost.ok_or_else(|| no_such_access(access, &open.location))
@@ -361,12 +360,7 @@ impl Stored {
             stored.chunks = Some(open.grid()?.count());
             return Ok(stored);
         }
-        let shards = open.array.layout().shards();
-        if shards.is_some_and(ShardFormat::is_scattered) {
-            // The name of an object does not say which chunks it has.
-            return Ok(Self { is_uncounted: true, ..stored });
-        }
-        if !store.can_list() {
+        if !store.can_list() || open.array.is_scattered() {
             return stored.count_by_key(open, &store).await;
         }
         let mut keys = store.list("");
@@ -387,7 +381,7 @@ impl Stored {
     /// Asks for every object by its key, where keys cannot be listed; for none if there are many.
     async fn count_by_key(mut self, open: &OpenArray, store: &Store) -> Result<Self, Error> {
         let grid = open.object_grid()?;
-        if grid.count() > ASKED_MAX {
+        if grid.count() > ASKED_MAX || open.array.is_scattered() {
             return Ok(Self { is_uncounted: true, ..self });
         }
         let layout = open.array.layout();

@@ -1,7 +1,5 @@
 //! Places of the chunks of a shard, or of those that one table names.
 
-use super::ShardFormat;
-
 /// Value of both numbers of an entry where there is no chunk.
 pub(super) const NOTHING: u64 = u64::MAX;
 
@@ -14,11 +12,6 @@ pub struct ShardIndex {
 }
 
 impl ShardIndex {
-    /// An index without chunks.
-    pub fn empty(format: &ShardFormat) -> Self {
-        Self::nothing(0, format.chunk_count())
-    }
-
     /// An index of `slots` slots from `first` on, without chunks.
     pub(super) fn nothing(first: u64, slots: u64) -> Self {
         let slots = usize::try_from(slots).unwrap_or(0);

@@ -45,8 +45,9 @@ pub trait ShardTables: Debug + Send + Sync {
     /// Place of the table that an entry of the directory names; `None` if it has no chunks.
     fn table_place(&self, entry: &[u8]) -> Result<Option<Place>, String>;
 
-    /// Reads the stored table of `slot` of shard `number`. Calls `enter` with the slot and the place
-    /// of each chunk of the shard that it has; an error where it names others or says nonsense.
+    /// Reads the stored table of `slot` of shard `number`. Calls `enter` with the slot and the
+    /// place of each chunk of the shard that it has; an error where it names others or says
+    /// nonsense.
     fn read_table(
         &self,
         number: u64,

@@ -21,8 +21,8 @@ pub(super) fn bytes_max(chunks: u64, is_gzip: bool) -> u64 {
     }
 }
 
-/// Reads a table of at most `chunks_max` chunks. Calls `enter` with the number of each and its place
-/// in the shard, whose directory ends at `start`.
+/// Reads a table of at most `chunks_max` chunks. Calls `enter` with the number of each and its
+/// place in the shard, whose directory ends at `start`.
 pub(super) fn read(
     stored: &[u8],
     (is_gzip, chunks_max): (bool, u64),

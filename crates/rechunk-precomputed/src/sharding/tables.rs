@@ -14,8 +14,8 @@ const SPACE: usize = 3;
 
 /// Directories and tables of the shards of a scale.
 ///
-/// With the identity as hash a shard is a box of chunks, and so is a minishard: these are the lowest
-/// bits of a Morton code. Else, or where it is asked for, each chunk is found by itself.
+/// With the identity as hash a shard is a box of chunks, and so is a minishard: these are the
+/// lowest bits of a Morton code. Else, or where it is asked for, each chunk is found by itself.
 #[derive(Debug)]
 pub(crate) struct Minishards {
     sharding: Sharding,

@@ -67,6 +67,8 @@ pub(crate) enum Fact {
     ConsolidatedBeside,
     /// Chunks lie in shards where that is asked for.
     Shards,
+    /// Results can go into an array that is there, which keeps its shape.
+    InPlace,
     /// A group of it is one image: its arrays are levels, which its document lists.
     Levels,
     /// Attributes say what elements mean: units, missing values.

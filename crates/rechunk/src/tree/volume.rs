@@ -67,7 +67,7 @@ pub(super) fn check(job: &TreeJob) -> Result<(), Error> {
         return Ok(());
     }
     let refuse = |message: String| {
-        let hint = Some("give --format zarr3, zarr2 or n5, or copy its images one by one".into());
+        let hint = Some("take Zarr or N5, or copy its images one by one".into());
         Err(Error::Usage { message, hint })
     };
     let name = job.format.name();

@@ -14,5 +14,5 @@ pub(crate) static PRECOMPUTED: Row = Row {
     file_ending: None,
     zarr_version: None,
     check_codec: |text| parse_choice(text).map(drop),
-    facts: &[Fact::VoxelFields, Fact::Shards, Fact::Levels],
+    facts: &[Fact::VoxelFields, Fact::Shards, Fact::Levels, Fact::InPlace],
 };

@@ -77,6 +77,10 @@ fn choice(wish: &Wish<'_>) -> Result<(Choice, Vec<String>), Error> {
     let raw = Choice { encoding: Encoding::Raw, packing: Packing::None };
     let Some(source) = source else { return Ok((raw, Vec::new())) };
     let packing = match source.packing {
+        // In shards it is chunks that are compressed, and not files.
+        Packing::Gzip { .. } if source.sharding.is_some() && wish.shard_shape.is_none() => {
+            Packing::None
+        }
         Packing::Told | Packing::Brotli => Packing::None,
         known @ (Packing::None | Packing::Gzip { .. }) => known,
     };
@@ -194,8 +198,8 @@ fn place(source: &OpenArray) -> ([f64; 3], [i64; 3], Vec<String>) {
     (resolution, offset, warnings)
 }
 
-/// True for the centre of a cell of several voxels, counted in cells from the centre of its first
-/// voxel: so say images where the first voxels of their levels are. Its corner is meant.
+/// True for the centre of a cell of several voxels, counted in cells from that of its first voxel.
+/// So say images where their levels begin; the corner is meant.
 fn is_centre(cells: f64) -> bool {
     /// Voxels of a cell along an axis, the most.
     const FACTOR_MAX: u32 = 1 << 12;

@@ -1,7 +1,7 @@
 """Precomputed volumes of cloud-volume.
 
-    python cloudvolume.py make DIRECTORY   writes volumes, with files compressed as it can; stdout: JSON list of {"path", "sha256"}
-    python cloudvolume.py read             stdin: JSON list of paths; stdout: JSON list of {"sha256", "shape", "offset"} or {"error"}
+    python cloud_volume.py make DIRECTORY   writes volumes, with files compressed as it can; stdout: JSON list of {"path", "sha256"}
+    python cloud_volume.py read             stdin: JSON list of paths; stdout: JSON list of {"sha256", "shape", "offset"} or {"error"}
 
 `shape` is z, y, x, or c, z, y, x with several channels; `sha256` is over the elements in that order, little-endian.
 """
@@ -18,7 +18,7 @@ from cloudvolume import CloudVolume
 VOLUMES = [
     ("uint8", "raw", "gzip"),
     ("uint8", "raw", "br"),
-    ("uint16", "png", "br"),
+    ("uint8", "png", "br"),
     ("uint32", "compressed_segmentation", "gzip"),
     ("uint64", "compressed_segmentation", "br"),
     ("float32", "raw", False),
