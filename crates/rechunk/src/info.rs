@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use futures::{StreamExt, TryStreamExt, stream};
 use rechunk_array::Array;
-use rechunk_format::ShardFormat;
 use rechunk_grid::{ChunkGrid, DataType};
 use rechunk_store::{Meter, Role, Store, StoreError, Stores};
 use rechunk_zarr::ArrayMetadata;
