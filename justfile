@@ -85,7 +85,7 @@ test-engines: build
 
 # Cross with every peer, also those that take minutes to install, and note what was found in docs/support.md.
 test-crossings: oracles
-    tests/oracle/setup.sh crossings webknossos
+    tests/oracle/setup.sh crossings webknossos cloudvolume
     RECHUNK_BLESS=1 cargo test --workspace --test e2e -- --ignored --show-output crossings::
     RECHUNK_BLESS=1 cargo test --workspace --test e2e -- support::
 

@@ -109,6 +109,10 @@ mod parts_status;
 #[cfg(test)]
 mod precomputed;
 #[cfg(test)]
+mod precomputed_scales;
+#[cfg(test)]
+mod precomputed_shards;
+#[cfg(test)]
 mod profiles;
 #[cfg(test)]
 mod public_arrays;

@@ -27,6 +27,8 @@ pub(crate) enum World {
     Webknossos,
     /// Icechunk; where there is a Python for it.
     Icechunk,
+    /// cloud-volume, where somebody has installed it.
+    CloudVolume,
 }
 
 impl World {
@@ -38,6 +40,7 @@ impl World {
             Self::Crossings => ".venv-oracle-crossings",
             Self::Webknossos => ".venv-oracle-webknossos",
             Self::Icechunk => ".venv-oracle-icechunk",
+            Self::CloudVolume => ".venv-oracle-cloudvolume",
             Self::Zarrita => return PathBuf::from("node"),
         };
         root().join(name).join("bin/python")

@@ -205,11 +205,18 @@ fn scales_are_members_of_their_volume() {
             .ok();
     }
     let attributes = &read_json(folder.path().join("group.zarr/zarr.json"))["attributes"];
-    assert_eq!(*attributes, json!({"type": "segmentation", "mesh": "mesh"}));
+    let fields = [&attributes["type"], &attributes["mesh"]];
+    assert_eq!(fields, [&json!("segmentation"), &json!("mesh")]);
+    let image = &attributes["ome"]["multiscales"][0];
+    assert_eq!(image["datasets"][1]["path"], "8_8_8", "{attributes}");
     // What is no array is named.
     rechunk(&["info", &folder.at("volume/mesh")]).ends_with(3).says(&["meshes", "precomputed"]);
     let whole = folder.at("whole");
-    rechunk(&["copy", &group, &whole, "--format", "precomputed"]).ends_with(2).says(&["group"]);
+    rechunk(&["copy", &group, &whole, "--format", "precomputed"]).ok();
+    let info = read_json(folder.path().join("whole/info"));
+    assert_eq!([&info["type"], &info["mesh"]], fields);
+    let keys = [&info["scales"][0]["key"], &info["scales"][1]["key"]];
+    assert_eq!(keys, ["4_4_4", "8_8_8"]);
 }
 
 #[test]

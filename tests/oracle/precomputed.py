@@ -1,6 +1,8 @@
 """Precomputed volumes of tensorstore.
 
     python precomputed.py make DIRECTORY   writes volumes; stdout: JSON list of {"path", "sha256", "shape", "dtype", "encoding", "offset"}
+    python precomputed.py shards DIRECTORY writes volumes in shards, likewise
+    python precomputed.py scales PATH      stdout: JSON list, one for each scale, as of `read` without `difference`
     python precomputed.py read             stdin: JSON list of [path, path of another volume]; stdout: JSON list, in the same
                                            order, of {"sha256", "shape", "offset", "resolution", "difference" (the largest of
                                            any element from that of the other volume)} or {"error"}
@@ -33,6 +35,13 @@ VOLUMES = [
     ((5, 6, 7), (64, 64, 64), 1, (100, -200, 3)),
     ((9, 8, 7), (4, 8, 3), 3, (1, 2, 3)),
 ]
+# Hash, bits and encodings of shards: boxes with one table and with several, by a hash, and with too few bits.
+SHARDS = [
+    ("identity", 1, 2, 5, "raw", "raw"),
+    ("identity", 3, 0, 8, "gzip", "gzip"),
+    ("murmurhash3_x86_128", 1, 1, 2, "gzip", "raw"),
+    ("identity", 1, 1, 1, "raw", "gzip"),
+]
 RANDOM = np.random.default_rng(20261130)
 
 
@@ -61,7 +70,15 @@ def smooth(shape):
     return (3 * x + 2 * y + 4 * z + 50 * channel).astype("uint8")
 
 
-def make(directory):
+def sharding(number):
+    hash_, preshift, minishard, shard, index, data = SHARDS[number]
+    return {
+        "@type": "neuroglancer_uint64_sharded_v1", "hash": hash_, "preshift_bits": preshift, "minishard_bits": minishard,
+        "shard_bits": shard, "minishard_index_encoding": index, "data_encoding": data,
+    }
+
+
+def make(directory, in_shards):
     made = []
     for dtype, encodings in ENCODINGS.items():
         for encoding in encodings:
@@ -73,6 +90,9 @@ def make(directory):
                 }
                 if encoding == "compressed_segmentation":
                     scale["compressed_segmentation_block_size"] = [8, 4, 3]
+                if in_shards:
+                    # Each box meets another kind with each type and encoding.
+                    scale["sharding"] = sharding((number + len(made) // len(VOLUMES)) % len(SHARDS))
                 spec = {
                     "driver": "neuroglancer_precomputed",
                     "kvstore": kvstore(path),
@@ -89,9 +109,21 @@ def make(directory):
     return made
 
 
-def opened(path):
-    spec = {"driver": "neuroglancer_precomputed", "kvstore": kvstore(path)}
+def opened(path, number=0):
+    spec = {"driver": "neuroglancer_precomputed", "kvstore": kvstore(path), "scale_index": number}
     return tensorstore.open(spec, open=True, read=True).result()
+
+
+def scales(path):
+    found = []
+    for number in range(len(json.loads(pathlib.Path(path, "info").read_text())["scales"])):
+        store = opened(path, number)
+        array = elements(store)
+        found.append({
+            "sha256": digest(array), "shape": array.shape, "offset": store.domain.inclusive_min[:3],
+            "resolution": [float(unit.multiplier) for unit in store.dimension_units[:3]],
+        })
+    return found
 
 
 def read(path, other):
@@ -111,7 +143,11 @@ def read(path, other):
 if __name__ == "__main__":
     match sys.argv[1]:
         case "make":
-            answer = make(sys.argv[2])
+            answer = make(sys.argv[2], in_shards=False)
+        case "shards":
+            answer = make(sys.argv[2], in_shards=True)
+        case "scales":
+            answer = scales(sys.argv[2])
         case "read":
             answer = [read(*paths) for paths in json.load(sys.stdin)]
     json.dump(answer, sys.stdout)

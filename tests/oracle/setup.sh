@@ -8,6 +8,7 @@
 #   zarrita     Zarr in JavaScript: needs npm
 #   crossings   ome-zarr, ngff-zarr, anndata, spatialdata: 1.3 GB; needs Python 3.12 or newer
 #   webknossos  by itself, because it does not go with those; needs Python 3.12 or newer
+#   cloudvolume cloud-volume, which reads and writes precomputed volumes
 #   zfp         for builds with zfp
 #
 # Where what `new`, `icechunk`, `zarrita`, `crossings` and `webknossos` need is missing, that is said, and they are left out. Does

@@ -79,7 +79,7 @@ pub(crate) struct LevelArgs {
     pub missing: String,
     /// Metadata that is written [default: ome-zarr-0.5; in Zarr v2 ome-zarr-0.4, in N5 bdv-n5; of
     /// an image that gets levels, its own].
-    #[arg(long = "as", value_name = "DIALECT", value_parser = ["ome-zarr-0.4", "ome-zarr-0.5", "ome-zarr-0.6", "bdv-n5", "n5-viewer", "geozarr", "plain"])]
+    #[arg(long = "as", value_name = "DIALECT", value_parser = ["ome-zarr-0.4", "ome-zarr-0.5", "ome-zarr-0.6", "bdv-n5", "n5-viewer", "geozarr", "plain", "precomputed"])]
     pub dialect: Option<String>,
 }
 
@@ -97,7 +97,7 @@ pub(crate) struct ImageArgs {
     #[arg(long, value_name = "BYTES", default_value = "16MiB")]
     pub chunk_bytes: String,
     /// Format [default: that of --as, else by the target's ending, else zarr3].
-    #[arg(long, value_name = "FORMAT", value_parser = ["zarr3", "zarr2", "n5"])]
+    #[arg(long, value_name = "FORMAT", value_parser = ["zarr3", "zarr2", "n5", "precomputed"])]
     pub format: Option<String>,
     /// Codec, as of `copy` [default: the source's].
     #[arg(long, value_name = "SPEC")]

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use rechunk_format::Layout;
+use rechunk_format::{Layout, ShardFormat};
 use rechunk_grid::{ChunkGrid, Region};
 use rechunk_kernel::narrow;
 use rechunk_store::StoreError;
@@ -123,7 +123,8 @@ impl Array {
     /// believed.
     #[must_use]
     pub fn finding_gaps(mut self, after_missing: u64, bytes_max: u64, has_documents: bool) -> Self {
-        let grid = self.object_grid().filter(|_| self.store().lists_for_little());
+        let is_listed = self.store().lists_for_little() && !self.is_scattered();
+        let grid = self.object_grid().filter(|_| is_listed);
         self.gaps = grid.map(|grid| {
             Arc::new(Gaps {
                 grid,
@@ -138,6 +139,11 @@ impl Array {
             })
         });
         self
+    }
+
+    /// True if the key of an object does not say which chunks it has.
+    pub fn is_scattered(&self) -> bool {
+        self.layout().shards().is_some_and(ShardFormat::is_scattered)
     }
 
     /// Number of names in the key of an object.

@@ -145,20 +145,28 @@ impl Presence {
         true
     }
 
-    /// Notes which chunks of shard `shard`, which is there, are missing.
+    /// Notes which chunks of shard `shard`, which is there, are missing, as far as `index` says: of
+    /// all of it or of a table.
     pub(crate) fn partial(&self, format: &ShardFormat, shard: &[u64], index: &ShardIndex) {
         let chunks = self.chunk_indices(shard);
-        let absent = if index.count() >= chunks.elements() && is_inside(&self.chunks, format, shard)
-        {
-            0
-        } else {
-            let is_absent = |chunk: &Vec<u64>| index.entry(format.slot(chunk)).is_none();
-            chunks.positions().filter(is_absent).fold(0, |count: u64, _| count + 1)
+        if index.count() >= chunks.elements() && is_inside(&self.chunks, format, shard) {
+            return;
+        }
+        let Ok(parts) = ChunkGrid::new(self.chunks.array_shape(), &format.index_shape()) else {
+            return;
         };
-        if absent > 0 {
-            let mut missing = self.lock();
-            if missing.partial.insert(self.objects.indices().ordinal(shard)) {
-                missing.chunks_of_partial += absent;
+        for part in parts.covering(&self.objects.region(shard)).positions() {
+            let chunks = self.chunks.covering(&parts.region(&part));
+            if !index.slots().contains(&format.slot(&chunks.start)) {
+                continue; // another table
+            }
+            let is_absent = |chunk: &Vec<u64>| index.entry(format.slot(chunk)).is_none();
+            let absent = chunks.positions().filter(is_absent).fold(0, |count: u64, _| count + 1);
+            if absent > 0 {
+                let mut missing = self.lock();
+                if missing.partial.insert(parts.indices().ordinal(&part)) {
+                    missing.chunks_of_partial += absent;
+                }
             }
         }
     }
@@ -255,7 +263,7 @@ impl Array {
         else {
             return Ok(None);
         };
-        if !self.store().lists_for_little() {
+        if !self.store().lists_for_little() || self.is_scattered() {
             return Ok(None);
         }
         let (noted, layout) = (Arc::clone(presence), Arc::clone(self.layout()));

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
-use rechunk_format::{FormatError, IndexLocation, ShardFormat, ShardIndex};
+use rechunk_format::{FormatError, IndexLocation, ShardFormat, ShardIndex, ShardTables};
 use rechunk_kernel::wide;
 use rechunk_store::{End, ObjectWriter, StoreError};
 
@@ -13,12 +13,16 @@ use crate::{Array, ArrayError};
 
 impl Array {
     /// The index of shard `shard`, or `None` if there is no such shard. Every entry it has lies
-    /// inside the shard and is no larger than the codecs can have made a chunk.
+    /// inside the shard and is no larger than the codecs can have made a chunk. One request, and
+    /// one more for each table where the index has some.
     pub async fn read_index(
         &self,
         format: &ShardFormat,
         shard: &[u64],
     ) -> Result<Option<ShardIndex>, ArrayError> {
+        if let Some(tables) = format.tables() {
+            return self.read_tables((format, tables), shard).await;
+        }
         let key = self.layout().object_key(shard);
         let end = match format.location() {
             IndexLocation::Start => End::First,
@@ -34,9 +38,84 @@ impl Array {
         let Some((encoded, bytes)) = found else { return Ok(None) };
         let index = format.decode_index(&encoded, bytes);
         let index = index.map_err(|error| self.error(unit, Cause::Format(error)))?;
-        self.check_index(shard, &index)?;
+        self.check_index(format, shard, &index)?;
         self.note_chunks(format, shard, &index);
         Ok(Some(index))
+    }
+
+    /// The index by which chunk `chunk` is found, in [`ShardFormat::index_reads`] requests: that of
+    /// its shard, or a table of it. `None` if there is no such shard.
+    pub async fn read_index_of_chunk(
+        &self,
+        format: &ShardFormat,
+        chunk: &[u64],
+    ) -> Result<Option<ShardIndex>, ArrayError> {
+        let (shard, slot) = (format.shard_of(chunk), format.slot(chunk));
+        let Some(tables) = format.tables() else { return self.read_index(format, &shard).await };
+        if self.is_gap(&shard) {
+            return Ok(None);
+        }
+        let number = self.layout().shard_number(&shard);
+        let (offset, length) = tables.entry_place(number, slot);
+        let key = self.layout().object_key(&shard);
+        let found = self.store().get_range_if_there(&key, offset, length).await;
+        let found = found.map_err(|error| self.error(Unit::Shard(&shard), Cause::Store(error)))?;
+        self.note(&shard, found.is_some())?;
+        let Some((entry, bytes)) = found else { return Ok(None) };
+        self.read_table((format, number), &shard, slot, (&entry, bytes)).await.map(Some)
+    }
+
+    /// All tables of a shard, one after the other.
+    async fn read_tables(
+        &self,
+        (format, tables): (&ShardFormat, &dyn ShardTables),
+        shard: &[u64],
+    ) -> Result<Option<ShardIndex>, ArrayError> {
+        if self.is_gap(shard) {
+            return Ok(None);
+        }
+        let (key, number) = (self.layout().object_key(shard), self.layout().shard_number(shard));
+        let mut index = ShardIndex::empty(format);
+        // Of a directory that is large no more is held than what names tables.
+        let places: Vec<_> =
+            format.table_slots().map(|slot| (slot, tables.entry_place(number, slot))).collect();
+        let (first, last) = (places.first(), places.last());
+        let (Some((_, first)), Some((_, last))) = (first, last) else { return Ok(Some(index)) };
+        let (start, end) = (first.0, last.0.saturating_add(last.1));
+        let found = self.store().get_range_if_there(&key, start, end - start).await;
+        let found = found.map_err(|error| self.error(Unit::Shard(shard), Cause::Store(error)))?;
+        self.note(shard, found.is_some())?;
+        let Some((directory, bytes)) = found else { return Ok(None) };
+        for (slot, (offset, length)) in places {
+            let entry = ShardIndex::slice(&directory, (offset - start, length));
+            let table = self.read_table((format, number), shard, slot, (entry, bytes)).await?;
+            index.take(&table);
+        }
+        Ok(Some(index))
+    }
+
+    /// The table that `entry` of the directory names, of a shard of so many bytes.
+    async fn read_table(
+        &self,
+        (format, number): (&ShardFormat, u64),
+        shard: &[u64],
+        slot: u64,
+        (entry, object_bytes): (&[u8], u64),
+    ) -> Result<ShardIndex, ArrayError> {
+        let wrong = |error| self.error(Unit::Shard(shard), Cause::Format(error));
+        let table = match format.table_place(entry, object_bytes).map_err(wrong)? {
+            Some((offset, length)) => {
+                let key = self.layout().object_key(shard);
+                let read = self.store().get_range(&key, offset, length).await;
+                Some(read.map_err(|error| self.error(Unit::Shard(shard), Cause::Store(error)))?)
+            }
+            None => None,
+        };
+        let table = table.as_deref().unwrap_or_default();
+        let index = format.decode_table(number, slot, table, object_bytes).map_err(wrong)?;
+        self.check_index(format, shard, &index)?;
+        self.note_chunks(format, shard, &index);
+        Ok(index)
     }
 
     /// The index of a whole shard that was read.
@@ -46,9 +125,9 @@ impl Array {
         shard: &[u64],
         bytes: &[u8],
     ) -> Result<ShardIndex, ArrayError> {
-        let index = format.index_of(bytes);
+        let index = format.index_of(self.layout().shard_number(shard), bytes);
         let index = index.map_err(|error| self.error(Unit::Shard(shard), Cause::Format(error)))?;
-        self.check_index(shard, &index)?;
+        self.check_index(format, shard, &index)?;
         self.note_chunks(format, shard, &index);
         Ok(index)
     }
@@ -60,14 +139,19 @@ impl Array {
         }
     }
 
-    fn check_index(&self, shard: &[u64], index: &ShardIndex) -> Result<(), ArrayError> {
+    fn check_index(
+        &self,
+        format: &ShardFormat,
+        shard: &[u64],
+        index: &ShardIndex,
+    ) -> Result<(), ArrayError> {
         let (longest, most) = (index.longest_bytes(), self.layout().codec_cost().encoded_bytes_max);
         if longest <= most {
             return Ok(());
         }
         let reason =
             format!("the index has a chunk of {longest} bytes, but at most {most} can be right");
-        let error = FormatError::Decode { codec: "sharding_indexed", reason };
+        let error = FormatError::Decode { codec: format.codec(), reason };
         Err(self.error(Unit::Shard(shard), Cause::Format(error)))
     }
 
@@ -118,10 +202,7 @@ impl Array {
         format: &ShardFormat,
         shard: &[u64],
     ) -> Result<ShardWriter, ArrayError> {
-        let end = match format.location() {
-            IndexLocation::Start => format.index_bytes(),
-            IndexLocation::End => 0,
-        };
+        let end = format.head_bytes();
         let object = self.store().begin(&self.layout().object_key(shard), end);
         let object = object.map_err(|error| self.error(Unit::Shard(shard), Cause::Store(error)))?;
         Ok(ShardWriter {
@@ -198,20 +279,19 @@ impl ShardWriter {
 
     /// Writes the index; returns the bytes of the shard, or `None` if it has no chunks.
     async fn close(&self) -> Result<Option<u64>, ArrayError> {
-        let (encoded, end) = {
+        let (pieces, bytes) = {
             let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             if state.index.count() == 0 {
                 return Ok(None);
             }
-            (self.format.encode_index(&state.index), state.end)
+            let number = self.array.layout().shard_number(&self.shard);
+            self.format.closing(number, &state.index, state.end)
         };
-        let index_bytes = wide(encoded.len());
-        let (at, bytes) = match self.format.location() {
-            IndexLocation::Start => (0, end),
-            IndexLocation::End => (end, end.saturating_add(index_bytes)),
-        };
-        let written = self.object.write_at(at, Bytes::from(encoded)).await;
-        written.map(|_| Some(bytes)).map_err(|error| self.failed(error))
+        for (at, piece) in pieces {
+            let written = self.object.write_at(at, Bytes::from(piece)).await;
+            written.map_err(|error| self.failed(error))?;
+        }
+        Ok(Some(bytes))
     }
 
     fn failed(&self, error: StoreError) -> ArrayError {

@@ -81,6 +81,13 @@ pub trait Layout: Debug + Send + Sync {
     /// The shards that chunks are put into; `None` if each chunk is an object of its own.
     fn shards(&self) -> Option<&ShardFormat>;
 
+    /// Number of shard `index`, by which the tables of its index name chunks
+    /// ([`crate::ShardTables`]); 0 where an index has none.
+    fn shard_number(&self, index: &[u64]) -> u64 {
+        let _ = index;
+        0
+    }
+
     /// Key of object `index`, relative to the array's own location: of a shard where there are
     /// shards, else of a chunk.
     fn object_key(&self, index: &[u64]) -> String;

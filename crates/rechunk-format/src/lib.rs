@@ -30,4 +30,4 @@ pub use packed::Packed;
 pub use placed_layout::PlacedLayout;
 pub use region_layout::RegionLayout;
 pub use runs::RunFormat;
-pub use shard::{IndexLocation, SHARD_CHUNKS_MAX, ShardFormat, ShardIndex};
+pub use shard::{IndexLocation, Place, SHARD_CHUNKS_MAX, ShardFormat, ShardIndex, ShardTables};

@@ -1,22 +1,28 @@
 //! Shards: objects that hold many chunks and an index of where each of them is.
 //!
-//! The binary form is that of the Zarr v3 codec `sharding_indexed` (version 1.0): chunks in any
-//! order, gaps allowed, and at one end of the object an index of two little- or big-endian 64-bit
-//! numbers per chunk, offset and length in bytes, both 2⁶⁴ − 1 where there is no chunk, followed
-//! by a CRC-32C where the metadata says so.
+//! The index is flat, or made of [tables](ShardTables). A flat one is that of the Zarr v3 codec
+//! `sharding_indexed` (version 1.0): chunks in any order, gaps allowed, and at one end of the
+//! object an index of two little- or big-endian 64-bit numbers per chunk, offset and length in
+//! bytes, both 2⁶⁴ − 1 where there is no chunk, followed by a CRC-32C where the metadata says so.
+
+mod index;
+mod tables;
+
+use std::sync::Arc;
 
 use rechunk_grid::{Endian, element_count};
 use serde::{Deserialize, Serialize};
 
+use self::index::NOTHING;
+pub use self::index::ShardIndex;
+use self::tables::Tables;
+pub use self::tables::{Place, ShardTables};
 use crate::FormatError;
 
 /// Bytes of one entry of an index.
 const ENTRY_BYTES: usize = 16;
 /// Bytes of the checksum after the entries.
 const CHECKSUM_BYTES: usize = 4;
-/// Value of both numbers of an entry where there is no chunk.
-const NOTHING: u64 = u64::MAX;
-
 /// Most chunks of one shard: an index of 64 MiB.
 pub const SHARD_CHUNKS_MAX: u64 = 1 << 22;
 
@@ -40,6 +46,8 @@ pub struct ShardFormat {
     location: IndexLocation,
     endian: Endian,
     has_checksum: bool,
+    /// Form of an index that is not flat.
+    tables: Option<Tables>,
 }
 
 impl ShardFormat {
@@ -65,7 +73,19 @@ impl ShardFormat {
         if element_count(&chunks).is_none_or(|count| count > SHARD_CHUNKS_MAX) {
             return Err(format!("a shard has more than {SHARD_CHUNKS_MAX} chunks"));
         }
-        Ok(Self { shard_shape: shard_shape.to_vec(), chunks, location, endian, has_checksum })
+        let (shard_shape, tables) = (shard_shape.to_vec(), None);
+        Ok(Self { shard_shape, chunks, location, endian, has_checksum, tables })
+    }
+
+    /// Shards with an index of this form, and chunks of `chunk_shape`; or what is wrong with them.
+    pub fn with_tables(chunk_shape: &[u64], tables: Arc<dyn ShardTables>) -> Result<Self, String> {
+        let extents = chunk_shape.iter().zip(tables.chunks());
+        let shard_shape: Option<Vec<u64>> =
+            extents.map(|(extent, chunks)| extent.checked_mul(*chunks)).collect();
+        let shard_shape = shard_shape.ok_or("a shard is longer than 64 bits can say")?;
+        let (location, endian) = (IndexLocation::Start, Endian::Little);
+        let flat = Self::new(&shard_shape, chunk_shape, location, endian, false)?;
+        Ok(Self { tables: Some(Tables(tables)), ..flat })
     }
 
     /// The form most readers and writers know: index at the end, little-endian, with checksum.
@@ -93,6 +113,53 @@ impl ShardFormat {
         self.chunks.iter().product()
     }
 
+    /// Shape of the elements whose chunks are found by one index: a shard, or the box of a table.
+    pub fn index_shape(&self) -> Vec<u64> {
+        let Some(tables) = &self.tables else { return self.shard_shape.clone() };
+        let axes = self.shard_shape.iter().zip(&self.chunks).zip(tables.table_chunks());
+        axes.map(|((shard, chunks), table)| shard / chunks * table).collect()
+    }
+
+    /// Position, in the grid of [`ShardFormat::index_shape`], of the index by which chunk `index`
+    /// is found.
+    pub fn index_of_chunk(&self, index: &[u64]) -> Vec<u64> {
+        let chunks = self.tables.as_ref().map_or(&self.chunks[..], |tables| tables.table_chunks());
+        index.iter().zip(chunks).map(|(index, chunks)| index / chunks).collect()
+    }
+
+    /// Requests by which the index of a chunk is read.
+    pub fn index_reads(&self) -> u64 {
+        if self.tables.is_some() { 2 } else { 1 }
+    }
+
+    /// Most bytes of what is read to find a chunk: the index of a shard, or an entry of the
+    /// directory and a table.
+    pub fn found_by_bytes(&self) -> u64 {
+        match &self.tables {
+            None => self.index_bytes(),
+            Some(tables) => tables.table_bytes_max().saturating_add(tables.entry_place(0, 0).1),
+        }
+    }
+
+    /// Form of an index that is made of tables.
+    pub fn tables(&self) -> Option<&dyn ShardTables> {
+        self.tables.as_deref()
+    }
+
+    /// True if objects hold chunks from anywhere ([`ShardTables::is_scattered`]).
+    pub fn is_scattered(&self) -> bool {
+        self.tables.as_ref().is_some_and(|tables| tables.is_scattered())
+    }
+
+    /// Bytes at the start of a shard that are written last.
+    pub fn head_bytes(&self) -> u64 {
+        match (&self.tables, self.location) {
+            (Some(tables), _) => tables.directory_bytes(),
+            (None, IndexLocation::Start) => self.index_bytes(),
+            (None, IndexLocation::End) => 0,
+        }
+    }
+
     /// Place of the index.
     pub fn location(&self) -> IndexLocation {
         self.location
@@ -108,8 +175,11 @@ impl ShardFormat {
         self.has_checksum
     }
 
-    /// Bytes of an encoded index: always the same.
+    /// Bytes of an encoded index: of a flat one always these, of tables the most.
     pub fn index_bytes(&self) -> u64 {
+        if let Some(tables) = &self.tables {
+            return tables.directory_bytes().saturating_add(tables.tables_bytes_max());
+        }
         let checksum = if self.has_checksum { CHECKSUM_BYTES as u64 } else { 0 };
         self.chunk_count() * ENTRY_BYTES as u64 + checksum
     }
@@ -121,13 +191,16 @@ impl ShardFormat {
 
     /// Position of chunk `index` of the array in the index of its shard.
     pub fn slot(&self, index: &[u64]) -> u64 {
+        if let Some(tables) = &self.tables {
+            return tables.slot(index);
+        }
         index
             .iter()
             .zip(&self.chunks)
             .fold(0, |slot, (index, chunks)| slot * chunks + index % chunks)
     }
 
-    /// Reads an index of a shard that has `object_bytes` in all. Every entry it has lies inside
+    /// Reads a flat index of a shard that has `object_bytes` in all. Every entry it has lies inside
     /// the shard, and beside the index.
     pub fn decode_index(
         &self,
@@ -136,11 +209,11 @@ impl ShardFormat {
     ) -> Result<ShardIndex, FormatError> {
         if encoded.len() as u64 != self.index_bytes() {
             let (found, wanted) = (encoded.len(), self.index_bytes());
-            return Err(damaged(format!("the index has {found} bytes instead of {wanted}")));
+            return Err(self.damaged(format!("the index has {found} bytes instead of {wanted}")));
         }
         let (entries, checksum) = encoded.split_at(encoded.len() - self.checksum_len());
         if self.has_checksum && crc32c::crc32c(entries).to_le_bytes() != checksum {
-            return Err(damaged("the checksum of the index is wrong".to_owned()));
+            return Err(self.damaged("the checksum of the index is wrong".to_owned()));
         }
         let number = |bytes: &[u8]| {
             let mut eight = [0; 8];
@@ -150,7 +223,8 @@ impl ShardFormat {
                 Endian::Big => u64::from_be_bytes(eight),
             }
         };
-        let mut index = ShardIndex { entries: Vec::with_capacity(entries.len() / ENTRY_BYTES) };
+        let count = entries.len() / ENTRY_BYTES;
+        let mut index = ShardIndex { first: 0, entries: Vec::with_capacity(count) };
         for (slot, entry) in entries.chunks_exact(ENTRY_BYTES).enumerate() {
             let (offset, length) = entry.split_at(ENTRY_BYTES / 2);
             let entry = (number(offset), number(length));
@@ -160,7 +234,7 @@ impl ShardFormat {
         Ok(index)
     }
 
-    /// The stored form of an index.
+    /// The stored form of a flat index.
     pub fn encode_index(&self, index: &ShardIndex) -> Vec<u8> {
         let mut encoded = Vec::with_capacity(index.entries.len() * ENTRY_BYTES + CHECKSUM_BYTES);
         for (offset, length) in &index.entries {
@@ -178,17 +252,124 @@ impl ShardFormat {
         encoded
     }
 
-    /// The index of a whole shard.
-    pub fn index_of(&self, shard: &[u8]) -> Result<ShardIndex, FormatError> {
-        let bytes = usize::try_from(self.index_bytes()).unwrap_or(usize::MAX);
-        let found = match self.location {
-            IndexLocation::Start => shard.get(..bytes),
-            IndexLocation::End => shard.len().checked_sub(bytes).and_then(|at| shard.get(at..)),
+    /// Reads the table by which the chunk of `slot` is found, of shard `number` with `object_bytes`
+    /// in all. Every entry lies inside the shard.
+    pub fn decode_table(
+        &self,
+        number: u64,
+        slot: u64,
+        table: &[u8],
+        object_bytes: u64,
+    ) -> Result<ShardIndex, FormatError> {
+        let Some(tables) = &self.tables else { return Ok(ShardIndex::empty(self)) };
+        let slots: u64 = tables.table_chunks().iter().product();
+        let mut index = ShardIndex::nothing(slot / slots * slots, slots);
+        self.take_table((number, slot), table, object_bytes, &mut index)?;
+        Ok(index)
+    }
+
+    /// Enters the chunks of a table.
+    fn take_table(
+        &self,
+        (number, slot): (u64, u64),
+        table: &[u8],
+        object_bytes: u64,
+        index: &mut ShardIndex,
+    ) -> Result<(), FormatError> {
+        let Some(tables) = &self.tables else { return Ok(()) };
+        let mut wrong = None;
+        let mut enter = |slot: u64, (offset, length): Place| {
+            let is_inside = offset.checked_add(length).is_some_and(|end| end <= object_bytes);
+            if !is_inside || offset < tables.directory_bytes() {
+                wrong.get_or_insert(self.outside(slot, (offset, length), object_bytes));
+            } else if index.entry(slot).is_some() {
+                wrong.get_or_insert(self.damaged(format!("it names chunk {slot} twice")));
+            } else {
+                index.set(slot, offset, length);
+            }
         };
-        let found = found.ok_or_else(|| {
-            damaged(format!("{} bytes are too few for its index of {bytes}", shard.len()))
-        })?;
-        self.decode_index(found, shard.len() as u64)
+        let read = tables.read_table(number, slot, table, &mut enter);
+        read.map_err(|reason| self.damaged(reason))?;
+        wrong.map_or(Ok(()), Err)
+    }
+
+    /// Place of the table that `entry` of the directory names in a shard of `object_bytes`; `None`
+    /// if there is none. It is no longer than a table can be.
+    pub fn table_place(
+        &self,
+        entry: &[u8],
+        object_bytes: u64,
+    ) -> Result<Option<Place>, FormatError> {
+        let Some(tables) = &self.tables else { return Ok(None) };
+        let place = tables.table_place(entry).map_err(|reason| self.damaged(reason))?;
+        let Some((offset, length)) = place else { return Ok(None) };
+        let most = tables.table_bytes_max();
+        if length > most {
+            let reason = format!("a table of {length} bytes, but at most {most} can be right");
+            return Err(self.damaged(reason));
+        }
+        if offset.checked_add(length).is_none_or(|end| end > object_bytes) {
+            return Err(self.damaged(format!(
+                "a table of {length} bytes from {offset} on, but the shard has {object_bytes} bytes"
+            )));
+        }
+        Ok(Some((offset, length)))
+    }
+
+    /// The index of whole shard `number`.
+    pub fn index_of(&self, number: u64, shard: &[u8]) -> Result<ShardIndex, FormatError> {
+        let object_bytes = shard.len() as u64;
+        let Some(tables) = &self.tables else {
+            let bytes = usize::try_from(self.index_bytes()).unwrap_or(usize::MAX);
+            let found = match self.location {
+                IndexLocation::Start => shard.get(..bytes),
+                IndexLocation::End => shard.len().checked_sub(bytes).and_then(|at| shard.get(at..)),
+            };
+            let too_few = || format!("{} bytes are too few for its index of {bytes}", shard.len());
+            let found = found.ok_or_else(|| self.damaged(too_few()))?;
+            return self.decode_index(found, object_bytes);
+        };
+        let mut index = ShardIndex::empty(self);
+        for slot in self.table_slots() {
+            let place = tables.entry_place(number, slot);
+            let entry = ShardIndex::slice(shard, place);
+            if entry.len() as u64 != place.1 {
+                let (bytes, head) = (shard.len(), tables.directory_bytes());
+                let reason = format!("{bytes} bytes are too few for its directory of {head}");
+                return Err(self.damaged(reason));
+            }
+            let Some(place) = self.table_place(entry, object_bytes)? else { continue };
+            let table = ShardIndex::slice(shard, place);
+            self.take_table((number, slot), table, object_bytes, &mut index)?;
+        }
+        Ok(index)
+    }
+
+    /// The first slot of each table; of a flat index the first.
+    pub fn table_slots(&self) -> impl Iterator<Item = u64> + use<> {
+        let slots = match &self.tables {
+            Some(tables) => tables.table_chunks().iter().product(),
+            None => self.chunk_count(),
+        };
+        (0..self.chunk_count()).step_by(usize::try_from(slots).unwrap_or(usize::MAX).max(1))
+    }
+
+    /// The stored form of the index of shard `number`, whose chunks end at `end`. Returns its
+    /// pieces with their offsets, the one at the start last, and the bytes of the whole shard.
+    pub fn closing(&self, number: u64, index: &ShardIndex, end: u64) -> (Vec<(u64, Vec<u8>)>, u64) {
+        let Some(tables) = &self.tables else {
+            let encoded = self.encode_index(index);
+            return match self.location {
+                IndexLocation::Start => (vec![(0, encoded)], end),
+                IndexLocation::End => {
+                    let bytes = end.saturating_add(encoded.len() as u64);
+                    (vec![(end, encoded)], bytes)
+                }
+            };
+        };
+        let (directory, encoded) = tables.write(number, end, &|slot| index.entry(slot));
+        let bytes = end.saturating_add(encoded.len() as u64);
+        (vec![(end, encoded), (0, directory)], bytes)
     }
 
     fn check_entry(
@@ -209,10 +390,25 @@ impl ShardFormat {
         if is_nothing || is_inside {
             return Ok(());
         }
-        Err(damaged(format!(
+        Err(self.damaged(format!(
             "entry {slot} of the index says {length} bytes from {offset} on, but the shard has {bytes} \
              bytes, with chunks from {first} to {end}"
         )))
+    }
+
+    fn outside(&self, slot: u64, (offset, length): Place, bytes: u64) -> FormatError {
+        self.damaged(format!(
+            "a table says {length} bytes from {offset} on for chunk {slot}, but the shard has {bytes} bytes"
+        ))
+    }
+
+    fn damaged(&self, reason: String) -> FormatError {
+        FormatError::Decode { codec: self.codec(), reason }
+    }
+
+    /// Name of the form of the index, for errors.
+    pub fn codec(&self) -> &'static str {
+        if self.tables.is_some() { "sharding" } else { "sharding_indexed" }
     }
 
     fn checksum_len(&self) -> usize {
@@ -220,140 +416,12 @@ impl ShardFormat {
     }
 }
 
-fn damaged(reason: String) -> FormatError {
-    FormatError::Decode { codec: "sharding_indexed", reason }
-}
-
-/// Places of the chunks of one shard.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShardIndex {
-    entries: Vec<(u64, u64)>,
-}
-
 impl ShardIndex {
     /// An index without chunks.
     pub fn empty(format: &ShardFormat) -> Self {
-        let slots = usize::try_from(format.chunk_count()).unwrap_or(0);
-        Self { entries: vec![(NOTHING, NOTHING); slots] }
-    }
-
-    /// Offset and length of the chunk at `slot`, bytes; `None` if there is no such chunk.
-    pub fn entry(&self, slot: u64) -> Option<(u64, u64)> {
-        let entry = self.entries.get(usize::try_from(slot).ok()?)?;
-        (*entry != (NOTHING, NOTHING)).then_some(*entry)
-    }
-
-    /// The bytes of an entry in `shard`, the whole object. An index that was decoded for it has no
-    /// entry outside.
-    pub fn slice(shard: &[u8], (offset, length): (u64, u64)) -> &[u8] {
-        let start = usize::try_from(offset).unwrap_or(usize::MAX);
-        let end = start.saturating_add(usize::try_from(length).unwrap_or(usize::MAX));
-        shard.get(start..end).unwrap_or_default()
-    }
-
-    /// Enters a chunk.
-    pub fn set(&mut self, slot: u64, offset: u64, length: u64) {
-        if let Some(entry) = usize::try_from(slot).ok().and_then(|slot| self.entries.get_mut(slot))
-        {
-            *entry = (offset, length);
-        }
-    }
-
-    /// Number of chunks it has.
-    pub fn count(&self) -> u64 {
-        self.entries.iter().filter(|entry| **entry != (NOTHING, NOTHING)).count() as u64
-    }
-
-    /// Length of the longest chunk, bytes.
-    pub fn longest_bytes(&self) -> u64 {
-        let lengths = self.entries.iter().filter(|entry| **entry != (NOTHING, NOTHING));
-        lengths.map(|(_, length)| *length).max().unwrap_or(0)
+        Self::nothing(0, format.chunk_count())
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn format(location: IndexLocation, endian: Endian, has_checksum: bool) -> ShardFormat {
-        ShardFormat::new(&[4, 6], &[2, 3], location, endian, has_checksum).unwrap()
-    }
-
-    #[test]
-    fn chunks_have_to_divide_shards() {
-        assert!(ShardFormat::usual(&[4, 6], &[2, 3]).is_ok());
-        for (shard, chunk) in
-            [(&[4, 6][..], &[3, 3][..]), (&[4], &[2, 2]), (&[4], &[0]), (&[0], &[1])]
-        {
-            assert!(ShardFormat::usual(shard, chunk).is_err(), "{shard:?} {chunk:?}");
-        }
-        assert!(ShardFormat::usual(&[1 << 40], &[1]).is_err());
-    }
-
-    #[test]
-    fn chunks_have_their_places() {
-        let format = format(IndexLocation::End, Endian::Little, true);
-        assert_eq!(format.chunk_count(), 4);
-        assert_eq!(format.index_bytes(), 68);
-        assert_eq!(format.shard_of(&[3, 4]), [1, 2]);
-        assert_eq!(format.slot(&[3, 4]), 2);
-    }
-
-    #[test]
-    fn an_entry_outside_the_shard_is_refused() {
-        let at_start = format(IndexLocation::Start, Endian::Little, true);
-        let format = format(IndexLocation::End, Endian::Little, true);
-        let outside = [(90, 11), (u64::MAX, 0), (u64::MAX, 1), (0, u64::MAX), (1 << 63, 1 << 63)];
-        for (format, entry) in outside
-            .map(|entry| (format.clone(), entry))
-            .into_iter()
-            // In the index, which has 68 bytes.
-            .chain([(format.clone(), (20, 13)), (at_start.clone(), (67, 1))])
-        {
-            let mut index = ShardIndex::empty(&format);
-            index.entries[2] = entry;
-            let error = format.decode_index(&format.encode_index(&index), 100).unwrap_err();
-            assert!(error.to_string().contains("entry 2"), "{error}");
-        }
-        for (format, entry) in
-            [(format, (20, 12)), (at_start.clone(), (68, 32)), (at_start, (0, 0))]
-        {
-            let mut index = ShardIndex::empty(&format);
-            index.entries[2] = entry;
-            assert_eq!(format.decode_index(&format.encode_index(&index), 100).unwrap(), index);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn an_index_reads_back(
-            entries in prop::collection::vec(prop::option::of((0_u64..50, 0_u64..50)), 4),
-            at_start: bool, big: bool, has_checksum: bool,
-        ) {
-            let location = if at_start { IndexLocation::Start } else { IndexLocation::End };
-            let endian = if big { Endian::Big } else { Endian::Little };
-            let format = format(location, endian, has_checksum);
-            let mut index = ShardIndex::empty(&format);
-            let first = if at_start { format.index_bytes() } else { 0 };
-            for (slot, entry) in entries.iter().enumerate() {
-                if let Some((offset, length)) = entry {
-                    index.set(slot as u64, first + offset, *length);
-                }
-            }
-            let encoded = format.encode_index(&index);
-            let bytes = 100 + format.index_bytes();
-            prop_assert_eq!(encoded.len() as u64, format.index_bytes());
-            prop_assert_eq!(&format.decode_index(&encoded, bytes).unwrap(), &index);
-            prop_assert!(format.decode_index(&encoded[1..], bytes).is_err());
-            let mut shard = vec![7; 100];
-            shard.splice(if at_start { 0..0 } else { 100..100 }, encoded.clone());
-            prop_assert_eq!(&format.index_of(&shard).unwrap(), &index);
-            if has_checksum {
-                let mut flipped = encoded;
-                flipped[5] ^= 1;
-                prop_assert!(format.decode_index(&flipped, bytes).is_err());
-            }
-        }
-    }
-}
+mod tests;

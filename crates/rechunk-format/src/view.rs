@@ -148,6 +148,10 @@ impl<V: View> Layout for V {
         self.inner().shards()
     }
 
+    fn shard_number(&self, index: &[u64]) -> u64 {
+        self.inner().shard_number(&self.object_in(index))
+    }
+
     fn object_key(&self, index: &[u64]) -> String {
         self.inner().object_key(&self.object_in(index))
     }

@@ -33,6 +33,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("precomputed_info", precomputed::info),
     ("precomputed_chunk", precomputed::chunk),
     ("precomputed_jpeg", precomputed::jpeg),
+    ("precomputed_shard", precomputed::shard),
     ("zip", zip::target),
     ("references", references::target),
     ("icechunk", icechunk::target),

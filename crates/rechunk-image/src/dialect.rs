@@ -26,6 +26,9 @@ pub enum Dialect {
     /// Arrays beside each other, without metadata of an image.
     #[serde(rename = "plain")]
     Plain,
+    /// A volume of Neuroglancer: its document lists the levels, as scales.
+    #[serde(rename = "precomputed")]
+    Precomputed,
 }
 
 /// A format of arrays that a dialect is written in.
@@ -37,13 +40,15 @@ pub enum Container {
     Zarr3,
     /// N5.
     N5,
+    /// Neuroglancer's precomputed volumes.
+    Precomputed,
     /// Each of them.
     Any,
 }
 
 impl Dialect {
     /// Every dialect, in the order of their names in help.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::OmeZarr04,
         Self::OmeZarr05,
         Self::OmeZarr06,
@@ -51,6 +56,7 @@ impl Dialect {
         Self::N5Viewer,
         Self::GeoZarr,
         Self::Plain,
+        Self::Precomputed,
     ];
 
     /// The name that people type and documents hold.
@@ -68,6 +74,7 @@ impl Dialect {
             Self::N5Viewer => "n5-viewer",
             Self::GeoZarr => "geozarr",
             Self::Plain => "plain",
+            Self::Precomputed => "precomputed",
         }
     }
 
@@ -104,6 +111,7 @@ impl Dialect {
             Self::OmeZarr05 | Self::OmeZarr06 | Self::GeoZarr => Container::Zarr3,
             Self::BdvN5 | Self::N5Viewer => Container::N5,
             Self::Plain => Container::Any,
+            Self::Precomputed => Container::Precomputed,
         }
     }
 
@@ -113,7 +121,7 @@ impl Dialect {
             Self::OmeZarr04 => Some("0.4"),
             Self::OmeZarr05 => Some("0.5"),
             Self::OmeZarr06 => Some("0.6"),
-            Self::BdvN5 | Self::N5Viewer | Self::GeoZarr | Self::Plain => None,
+            Self::BdvN5 | Self::N5Viewer | Self::GeoZarr | Self::Plain | Self::Precomputed => None,
         }
     }
 }

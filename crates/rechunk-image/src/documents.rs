@@ -6,6 +6,7 @@ use crate::dialect::Dialect;
 use crate::documents_geozarr::geozarr_documents;
 use crate::documents_n5::{bdv_documents, viewer_documents};
 use crate::documents_ome::ome_group;
+use crate::documents_precomputed::precomputed_group;
 use crate::error::ImageError;
 use crate::image::Image;
 
@@ -95,6 +96,7 @@ pub fn documents(image: &Image, dialect: Dialect) -> Result<Documents, ImageErro
         Dialect::N5Viewer => viewer_documents(image),
         Dialect::GeoZarr => geozarr_documents(image)?,
         Dialect::Plain => (image.carried.clone(), empty()),
+        Dialect::Precomputed => (precomputed_group(image)?, empty()),
     };
     Ok(Documents { group, timepoint: None, levels })
 }
@@ -117,7 +119,11 @@ pub fn labels_group(names: &[String], dialect: Dialect) -> Map<String, Value> {
             let version = dialect.ome_version();
             attributes.insert("ome".to_owned(), json!({"version": version, "labels": names}));
         }
-        Dialect::BdvN5 | Dialect::N5Viewer | Dialect::GeoZarr | Dialect::Plain => {}
+        Dialect::BdvN5
+        | Dialect::N5Viewer
+        | Dialect::GeoZarr
+        | Dialect::Plain
+        | Dialect::Precomputed => {}
     }
     attributes
 }

@@ -19,6 +19,7 @@ mod documents;
 mod documents_geozarr;
 mod documents_n5;
 mod documents_ome;
+mod documents_precomputed;
 mod error;
 mod found;
 mod image;

@@ -60,7 +60,11 @@ fn step_of(dialect: Dialect) -> Option<u8> {
         Dialect::OmeZarr04 => Some(4),
         Dialect::OmeZarr05 => Some(5),
         Dialect::OmeZarr06 => Some(6),
-        Dialect::BdvN5 | Dialect::N5Viewer | Dialect::GeoZarr | Dialect::Plain => None,
+        Dialect::BdvN5
+        | Dialect::N5Viewer
+        | Dialect::GeoZarr
+        | Dialect::Plain
+        | Dialect::Precomputed => None,
     }
 }
 

@@ -24,9 +24,10 @@ pub(crate) fn count_kept(request: &PlanRequest, cuts: &Cuts<'_>, role: &mut Role
     let chunks = border(shape, &side.chunk_shape, &held);
     count_reads(request, chunks, role);
     if let Some(shard) = &side.shard {
-        let shards = border(shape, &shard.shape, &held);
-        role.get_requests = role.get_requests.saturating_add(shards);
-        role.read_bytes = role.read_bytes.saturating_add(shards.saturating_mul(shard.index_bytes));
+        let indexes = border(shape, shard.index_shape(), &held);
+        let (requests, bytes) = side.index_traffic(indexes);
+        role.get_requests = role.get_requests.saturating_add(requests);
+        role.read_bytes = role.read_bytes.saturating_add(bytes);
     }
 }
 

@@ -13,6 +13,7 @@ use crate::memory::{
 use crate::object_lengths::{over_lengths, scaled};
 use crate::parts::{Taken, part_bytes_max, plain_read_bytes};
 use crate::piece_tails::{marks_max, tails};
+use crate::side::shard_state_bytes;
 use crate::stage::steps_overlap;
 use crate::unit_counts::RegularAxis;
 use crate::uploads::{Uploads, over_cells};
@@ -202,11 +203,16 @@ impl StageDraft {
                 object_bytes.saturating_add(side.shard_state_bytes())
             }
             (_, Some((shard, shards))) => {
-                role.get_requests = chunks.saturating_add(shards);
-                let indexes = shards.saturating_mul(shard.index_bytes);
-                role.read_bytes = chunks.saturating_mul(expected).saturating_add(indexes);
-                let held = self.shards_held(request, cuts, &shard.shape);
-                figures.shard_state_bytes = held.saturating_mul(side.shard_state_bytes());
+                let indexes = match &shard.tables {
+                    Some(tables) => pairs(shape, self.filled(), &tables.shape),
+                    None => shards,
+                };
+                let (requests, bytes) = side.index_traffic(indexes);
+                role.get_requests = chunks.saturating_add(requests);
+                role.read_bytes = chunks.saturating_mul(expected).saturating_add(bytes);
+                let held = self.shards_held(request, cuts, shard.index_shape());
+                let state_bytes = shard_state_bytes(shard.found_by_bytes());
+                figures.shard_state_bytes = held.saturating_mul(state_bytes);
                 side.encoded_bytes_max
             }
             (_, None) => {

@@ -73,7 +73,7 @@ pub use pyramid_work::{
 pub use raw_files::keep_problem;
 pub use request::{Budget, IntermediateGrid, PlanRequest, Strategy};
 pub use shares::{Divided, share};
-pub use side::{Parts, PartsSide, RunsSide, ShardSide, Side, shard_state_bytes};
+pub use side::{Parts, PartsSide, RunsSide, ShardSide, Side, TablesSide, shard_state_bytes};
 pub use stage::{Stage, StageInput, StageOutput, Unit};
 pub use target_cuts::TargetAxis;
 pub use uploads::{Multipart, Uploads};

@@ -15,6 +15,42 @@ pub struct ShardSide {
     /// The index lies before the chunks, not behind them.
     #[serde(default)]
     pub index_first: bool,
+    /// The tables that the index is made of, if it is not flat.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tables: Option<TablesSide>,
+}
+
+/// Tables that an index is made of: a chunk is found by an entry of a directory, and a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TablesSide {
+    /// Shape of the box whose chunks a table names, elements. It divides a shard evenly.
+    pub shape: Vec<u64>,
+    /// Bytes of an entry of the directory and a table, the most.
+    pub bytes: u64,
+    /// Each chunk is taken for a shard, but lies in an object with others: it is read by itself.
+    pub is_scattered: bool,
+}
+
+impl ShardSide {
+    /// Shards with a flat index.
+    pub fn flat(shape: Vec<u64>, index_bytes: u64, index_first: bool) -> Self {
+        Self { shape, index_bytes, index_first, tables: None }
+    }
+
+    /// Shape of the box whose chunks are found by one index: a shard, or that of a table.
+    pub fn index_shape(&self) -> &[u64] {
+        self.tables.as_ref().map_or(&self.shape, |tables| &tables.shape)
+    }
+
+    /// Requests by which the index of a chunk is read.
+    pub fn index_reads(&self) -> u64 {
+        if self.tables.is_some() { 2 } else { 1 }
+    }
+
+    /// Bytes that are read to find a chunk.
+    pub fn found_by_bytes(&self) -> u64 {
+        self.tables.as_ref().map_or(self.index_bytes, |tables| tables.bytes)
+    }
 }
 
 /// Bytes that are kept of a shard with an index of `index_bytes` while its chunks are read or
@@ -118,6 +154,20 @@ impl Side {
     pub fn shard_chunks(&self) -> u64 {
         let shard = self.shard_shape().unwrap_or(&self.chunk_shape);
         product(shard.iter().zip(&self.chunk_shape).map(|(shard, chunk)| shard / (*chunk).max(1)))
+    }
+
+    /// Whole shards can be read.
+    pub fn has_whole_shards(&self) -> bool {
+        let is_scattered =
+            |shard: &ShardSide| shard.tables.as_ref().is_some_and(|tables| tables.is_scattered);
+        self.shard.as_ref().is_some_and(|shard| !is_scattered(shard))
+    }
+
+    /// Requests and bytes of `indexes` reads of what finds chunks in shards.
+    pub fn index_traffic(&self, indexes: u64) -> (u64, u64) {
+        let Some(shard) = &self.shard else { return (0, 0) };
+        let requests = indexes.saturating_mul(shard.index_reads());
+        (requests, indexes.saturating_mul(shard.found_by_bytes()))
     }
 
     /// [`shard_state_bytes`] of its shards; 0 without.

@@ -5,7 +5,7 @@ use rechunk_grid::ChunkGrid;
 use rechunk_plan::{
     ApplyWork, ArrayId, ArrayRole, Blend, Estimate, Kernel, MissingChunks, OpSpec,
     PIECE_CHECKSUM_BYTES, PLAN_VERSION, Parallel, Plan, PlanArray, PlanMemory, PlanRequest, Reads,
-    RoleEstimate, Side, Stage, StageInput, StageOutput, Strategy, Unit, fixed_bytes,
+    RoleEstimate, ShardSide, Side, Stage, StageInput, StageOutput, Strategy, Unit, fixed_bytes,
 };
 
 use crate::by_region::{
@@ -337,7 +337,7 @@ impl<'a> Sizes<'a> {
                 Ok(if reads == Reads::Task { found.by_task } else { found.by_call })
             };
             let chunks = count(&side.chunk_shape)?;
-            let indexes = side.shard_shape().map_or(Ok(0), count)?;
+            let indexes = side.shard.as_ref().map(ShardSide::index_shape).map_or(Ok(0), count)?;
             sum.add(&chunks_read(side, item_bytes, chunks, indexes));
         }
         Ok(sum)

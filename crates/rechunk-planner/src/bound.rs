@@ -71,7 +71,7 @@ mod tests {
                 let mut side = Side::raw(&chunk, 4);
                 side.encoded_bytes_expected /= 3;
                 side.shard =
-                    in_shards.then_some(ShardSide { shape, index_bytes: 100, index_first: false });
+                    in_shards.then_some(ShardSide { shape, index_bytes: 100, index_first: false, tables: None });
                 side
             };
             let store = |of: usize| {

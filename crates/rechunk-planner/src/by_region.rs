@@ -63,18 +63,20 @@ pub(crate) fn read_bytes(side: &Side, item_bytes: u64) -> u64 {
         return chunk.min(PLAIN_READ_BYTES).saturating_mul(2);
     }
     let decoded = if side.is_raw { 0 } else { chunk };
-    let index = side.index_bytes().saturating_mul(2);
+    let index = side.index_traffic(1).1.saturating_mul(2);
     [decoded, side.encoded_bytes_max, side.decode_workspace_bytes, chunk, index]
         .into_iter()
         .fold(0, u64::saturating_add)
 }
 
-/// Traffic of reading `chunks` chunks, and the indexes of `indexes` shards.
+/// Traffic of reading `chunks` chunks, and `indexes` indexes by which they are found.
 pub(crate) fn chunks_read(side: &Side, item_bytes: u64, chunks: u64, indexes: u64) -> RoleEstimate {
+    let (requests, bytes) = side.index_traffic(indexes);
+    let chunk_bytes = side.encoded_bytes_expected.saturating_mul(chunks);
     RoleEstimate {
-        get_requests: chunks.saturating_add(indexes),
+        get_requests: chunks.saturating_add(requests),
         decoded_read_bytes: side.chunk_bytes(item_bytes).saturating_mul(chunks),
-        read_bytes: stored_bytes(side, chunks, indexes),
+        read_bytes: chunk_bytes.saturating_add(bytes),
         ..RoleEstimate::default()
     }
 }
@@ -86,19 +88,15 @@ pub(crate) fn chunks_written(
     chunks: u64,
     objects: u64,
 ) -> RoleEstimate {
+    let chunk_bytes = side.encoded_bytes_expected.saturating_mul(chunks);
+    let index_bytes = side.index_bytes().saturating_mul(objects);
     RoleEstimate {
         put_requests: objects,
         decoded_written_bytes: side.chunk_bytes(item_bytes).saturating_mul(chunks),
-        written_bytes: stored_bytes(side, chunks, objects),
+        written_bytes: chunk_bytes.saturating_add(index_bytes),
         objects,
         ..RoleEstimate::default()
     }
-}
-
-/// Encoded bytes that are expected of chunks and of indexes of shards.
-fn stored_bytes(side: &Side, chunks: u64, indexes: u64) -> u64 {
-    let index_bytes = side.index_bytes().saturating_mul(indexes);
-    side.encoded_bytes_expected.saturating_mul(chunks).saturating_add(index_bytes)
 }
 
 /// The traffic of a stage with its time and price. Of each task `chunks_at_once` chunks are on

@@ -14,7 +14,7 @@ pub(crate) struct Inputs<'a> {
 
 /// Units that the first stage may fetch at once: chunks, or whole shards where there are such.
 pub(crate) fn readings(request: &PlanRequest) -> &'static [bool] {
-    if request.source.shard.is_some() { &[false, true] } else { &[false] }
+    if request.source.has_whole_shards() { &[false, true] } else { &[false] }
 }
 
 /// Extents of the array, at least 1: a box that spans every axis.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::names::{
     AT_TYPE, ATTRIBUTES, BLOCK_SIZE, CHUNK_SIZES, DATA_TYPE, ENCODING, GZIP_LEVEL, JPEG_QUALITY,
-    KEY, NUM_CHANNELS, PNG_LEVEL, RESOLUTION as SCALE_RESOLUTION, SIZE, VOXEL_OFFSET,
+    KEY, NUM_CHANNELS, PNG_LEVEL, RESOLUTION as SCALE_RESOLUTION, SHARDING, SIZE, VOXEL_OFFSET,
 };
 
 /// Attributes that a volume says itself.
@@ -90,6 +90,7 @@ impl Said<'_> {
             JPEG_QUALITY,
             PNG_LEVEL,
             GZIP_LEVEL,
+            SHARDING,
         ];
         let without = |map: &Map<String, Value>, names: &[&str]| -> Map<String, Value> {
             let kept = map.iter().filter(|(name, _)| !names.contains(&name.as_str()));
@@ -109,6 +110,6 @@ impl Said<'_> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "nanometres are numbers with a point anyway")]
-fn wide(voxels: i64) -> f64 {
+pub(crate) fn wide(voxels: i64) -> f64 {
     voxels as f64
 }

@@ -1,18 +1,24 @@
 //! The byte layout of one scale.
 
+mod cost;
+
+use std::sync::Arc;
+
 use rechunk_codec::deflate;
 use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout, Plain, ShardFormat};
 use rechunk_grid::{ArraySpec, ChunkGrid};
 use rechunk_kernel::{copy_region, narrow};
 
+use self::cost::{cost, identity, inner_bytes_max, summary};
 use crate::chunk_name;
 use crate::cseg::{self, Labels};
 use crate::encoding::Encoding;
 use crate::field::field;
-use crate::gzip_objects;
 use crate::images::{self, Pixels};
 use crate::metadata::{Packing, PrecomputedMetadata};
 use crate::names::{CHUNK_SIZES, SIZE};
+use crate::packed_objects::{self, Looks};
+use crate::sharding::Minishards;
 
 /// A scale's layout: where its chunks are and what their bytes mean.
 #[derive(Debug, Clone)]
@@ -20,6 +26,7 @@ pub struct PrecomputedLayout {
     metadata: PrecomputedMetadata,
     spec: ArraySpec,
     grid: ChunkGrid,
+    shards: Option<(Arc<Minishards>, ShardFormat)>,
     order: ElementOrder,
     cost: CodecCost,
     identity: String,
@@ -48,10 +55,12 @@ impl PrecomputedLayout {
         let (cost, identity) = (cost(&metadata), identity(&metadata));
         let summary = summary(&metadata);
         let order = ElementOrder::c_little(spec.shape.len());
+        let shards = metadata.shards()?;
         Ok(Self {
             metadata,
             spec,
             grid,
+            shards,
             order,
             cost,
             identity,
@@ -99,6 +108,23 @@ impl PrecomputedLayout {
             (bounds.0[axis], bounds.1[axis]) = (at(begin), at(end));
         }
         bounds
+    }
+
+    /// First bytes of every chunk of the encoding, without a compression around it.
+    fn head(&self) -> &'static [u8] {
+        match self.metadata.encoding {
+            Encoding::Png => &[0x89, b'P', b'N', b'G'],
+            Encoding::Jpeg => &[0xff, 0xd8],
+            // The offset of the first channel is that of what follows the offsets.
+            Encoding::CompressedSegmentation(_) if self.metadata.channels == 1 => &[1, 0, 0, 0],
+            Encoding::CompressedSegmentation(_) | Encoding::Raw => &[],
+        }
+    }
+
+    /// Name of chunk `index`.
+    fn chunk_name(&self, index: &[u64]) -> String {
+        let (begin, end) = self.bounds(index);
+        chunk_name::write(begin, end)
     }
 
     /// Labels of what is stored of a chunk.
@@ -195,8 +221,9 @@ impl PrecomputedLayout {
         let raw_bytes = (self.metadata.encoding == Encoding::Raw).then_some(bytes);
         let mut buffer = Vec::new();
         let bound = raw_bytes.unwrap_or(self.inner_bytes_max);
-        let inner =
-            gzip_objects::unpack(self.metadata.packing, object, raw_bytes, bound, &mut buffer)?;
+        let looks = Looks { raw_bytes, head: self.head() };
+        let packing = self.metadata.packing;
+        let inner = packed_objects::unpack(packing, object, looks, bound, &mut buffer)?;
         if bytes == self.chunk_bytes {
             return self.decode_inner(&shape, inner, scratch);
         }
@@ -228,8 +255,10 @@ impl PrecomputedLayout {
             self.move_clipped(&shape, (elements, full), (&mut clipped, &shape))?;
             &clipped
         };
-        let Packing::Gzip { level } = self.metadata.packing else {
-            return self.encode_inner(&shape, stored, encoded);
+        let level = match self.metadata.packing {
+            Packing::Gzip { level } => level,
+            Packing::None | Packing::Told => return self.encode_inner(&shape, stored, encoded),
+            Packing::Brotli => return Err("brotli is only read".to_owned()),
         };
         if self.metadata.encoding == Encoding::Raw {
             return deflate::encode_gzip(stored, encoded, i32::from(level));
@@ -270,25 +299,36 @@ impl Layout for PrecomputedLayout {
     }
 
     fn shards(&self) -> Option<&ShardFormat> {
-        None
+        self.shards.as_ref().map(|(_, format)| format)
+    }
+
+    fn shard_number(&self, index: &[u64]) -> u64 {
+        self.shards.as_ref().map_or(0, |(tables, _)| tables.number(index))
     }
 
     fn object_key(&self, index: &[u64]) -> String {
-        let (begin, end) = self.bounds(index);
-        let name = chunk_name::write(begin, end);
-        let ending = match self.metadata.packing {
-            Packing::Gzip { .. } => gzip_objects::ENDING,
-            Packing::None | Packing::Told => "",
+        let name = match (&self.shards, self.metadata.packing) {
+            (Some((tables, _)), _) => tables.name(index),
+            (None, Packing::Gzip { .. }) => self.chunk_name(index) + packed_objects::GZIP_ENDING,
+            (None, Packing::Brotli) => self.chunk_name(index) + packed_objects::BROTLI_ENDING,
+            (None, Packing::None | Packing::Told) => self.chunk_name(index),
         };
         match self.metadata.key.as_str() {
-            "" => format!("{name}{ending}"),
-            key => format!("{key}/{name}{ending}"),
+            "" => name,
+            key => format!("{key}/{name}"),
         }
     }
 
     fn object_index(&self, key: &str) -> Option<Vec<u64>> {
         let name = key.rsplit('/').next()?;
-        let name = name.strip_suffix(gzip_objects::ENDING).unwrap_or(name);
+        if let Some((tables, format)) = &self.shards {
+            let index = tables.index_named(name, self.spec.shape.len())?;
+            let begin = index.iter().zip(format.chunks()).map(|(index, chunks)| index * chunks);
+            let is_inside = self.grid.contains(&begin.collect::<Vec<_>>());
+            return (is_inside && self.object_key(&index) == key).then_some(index);
+        }
+        let endings = [packed_objects::GZIP_ENDING, packed_objects::BROTLI_ENDING];
+        let name = endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
         let (begin, _) = chunk_name::read(name)?;
         let mut index = vec![0; self.spec.shape.len()];
         for (axis, place) in index.iter_mut().rev().take(3).enumerate() {
@@ -301,7 +341,7 @@ impl Layout for PrecomputedLayout {
 
     fn plain(&self) -> Option<Plain> {
         let form = if self.cost.is_raw { Plain::Padded } else { Plain::Clipped };
-        self.is_bare().then_some(form)
+        (self.is_bare() && self.shards.is_none()).then_some(form)
     }
 
     fn decode<'a>(
@@ -361,83 +401,11 @@ fn xyz(shape: &[u64]) -> [u64; 3] {
 fn wrong_size(found: usize, wanted: usize, packing: Packing) -> String {
     let guess = match packing {
         Packing::Told => {
-            ": is the object compressed with something else than gzip (Content-Encoding)?"
+            ": is the object compressed with something else than gzip and brotli (Content-Encoding)?"
         }
-        Packing::None | Packing::Gzip { .. } => "",
+        Packing::None | Packing::Gzip { .. } | Packing::Brotli => "",
     };
     format!("it has {found} bytes, not {wanted}{guess}")
-}
-
-/// Most bytes of an encoded chunk, without a compression around it.
-fn inner_bytes_max(metadata: &PrecomputedMetadata) -> u64 {
-    let bytes = metadata.chunk_bytes();
-    match metadata.encoding {
-        Encoding::Raw => bytes,
-        Encoding::CompressedSegmentation(block) => {
-            let item_bytes = metadata.data_type.item_bytes();
-            cseg::encoded_bytes_max(metadata.chunk_size, metadata.channels, block, item_bytes)
-        }
-        Encoding::Jpeg | Encoding::Png => images::encoded_bytes_max(bytes),
-    }
-}
-
-fn cost(metadata: &PrecomputedMetadata) -> CodecCost {
-    let (bytes, inner) = (metadata.chunk_bytes(), inner_bytes_max(metadata));
-    let is_clipped =
-        metadata.size.iter().zip(metadata.chunk_size).any(|(size, chunk)| size % chunk > 0);
-    let clipped = if is_clipped { bytes } else { 0 };
-    let (is_packed, may_be_packed) =
-        (matches!(metadata.packing, Packing::Gzip { .. }), metadata.packing != Packing::None);
-    let is_bare = metadata.encoding == Encoding::Raw && !may_be_packed;
-    let packed_max = if may_be_packed { rechunk_codec::encoded_bytes_max(inner) } else { inner };
-    // What is unpacked is a buffer of its own, which may move to see its end.
-    let unpacked = if may_be_packed { deflate::DECODE_WORKSPACE_BYTES + inner + 64 } else { 0 };
-    let (decode, encode) = match metadata.encoding {
-        Encoding::Raw => (0, 0),
-        Encoding::CompressedSegmentation(block) => {
-            let grid = metadata.chunk_size.iter().zip(block.xyz());
-            let blocks = grid.map(|(chunk, block)| chunk.div_ceil(block)).product();
-            (0, cseg::workspace_bytes(blocks, block.xyz().iter().product()))
-        }
-        Encoding::Jpeg => (images::decode_workspace_bytes(bytes, metadata.channels), 0),
-        Encoding::Png => (
-            images::decode_workspace_bytes(bytes, metadata.channels),
-            images::encode_workspace_bytes(bytes),
-        ),
-    };
-    let own_buffer = if metadata.encoding == Encoding::Raw { 0 } else { inner };
-    CodecCost {
-        name: match (is_bare, is_packed, metadata.encoding) {
-            (true, ..) => "none".to_owned(),
-            (_, true, _) | (_, _, Encoding::Raw) => "gzip".to_owned(),
-            (.., encoding) => encoding.name().to_owned(),
-        },
-        is_raw: is_bare && !is_clipped,
-        encoded_bytes_max: packed_max.max(inner),
-        decode_workspace_bytes: if is_bare { 0 } else { unpacked + clipped + decode },
-        encode_workspace_bytes: clipped
-            + encode
-            + if is_packed { deflate::ENCODE_WORKSPACE_BYTES + own_buffer } else { 0 },
-    }
-}
-
-/// Data type, channels, encoding and compression.
-fn identity(metadata: &PrecomputedMetadata) -> String {
-    let packing = match metadata.packing {
-        Packing::None => "none",
-        Packing::Gzip { .. } => "gzip",
-        // Of no use to others: one object may be compressed and the next not.
-        Packing::Told => "told by each object",
-    };
-    let (name, channels) = (metadata.data_type.name(), metadata.channels);
-    format!("precomputed {name} {channels} {:?} {packing}", metadata.encoding)
-}
-
-fn summary(metadata: &PrecomputedMetadata) -> String {
-    match metadata.packing {
-        Packing::None | Packing::Told => metadata.encoding.to_string(),
-        Packing::Gzip { level } => format!("{}, files gzip(level {level})", metadata.encoding),
-    }
 }
 
 #[cfg(test)]

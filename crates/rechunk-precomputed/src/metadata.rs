@@ -1,8 +1,10 @@
 //! The metadata of one scale, which is an array.
 
-use rechunk_format::FormatError;
+use std::sync::Arc;
+
 use rechunk_format::field::Field;
 use rechunk_format::json::write_pretty;
+use rechunk_format::{FormatError, ShardFormat, ShardTables};
 use rechunk_grid::{ArraySpec, ChunkGrid, DataType, FillValue, element_count};
 use serde_json::{Map, Value, json};
 
@@ -15,6 +17,7 @@ use crate::names::{
     RESOLUTION, SHARDING, SIZE, VOXEL_OFFSET,
 };
 use crate::scale::{Scale, check_key};
+use crate::sharding::{Minishards, Sharding};
 use crate::voxel_type;
 
 /// Largest chunk, decoded, bytes.
@@ -35,8 +38,10 @@ pub enum Packing {
         /// 0 to 9.
         level: u8,
     },
-    /// Not known: a store may hold gzip under the name of the chunk (`Content-Encoding`), and the
-    /// first bytes tell.
+    /// Brotli, and `.br` at the end of names; only read.
+    Brotli,
+    /// Not known: a store may hold gzip or brotli under the name of the chunk (`Content-Encoding`),
+    /// and the bytes tell.
     Told,
 }
 
@@ -63,6 +68,11 @@ pub struct PrecomputedMetadata {
     pub key: String,
     /// Compression around chunks.
     pub packing: Packing,
+    /// Shards that chunks lie in; `None` if each is an object.
+    pub sharding: Option<Sharding>,
+    /// Each chunk of a shard is found by itself, whatever the shards: for parts of the array that
+    /// cut through some.
+    pub(crate) finds_each_chunk: bool,
     /// The attributes of the array: those that the volume says in its own way, and the user's.
     pub attributes: Map<String, Value>,
     /// The document without scales and attributes, where the scales are in it, and the scale.
@@ -80,10 +90,9 @@ impl Volume {
             let at = at.child(name);
             map.get(name).map(|value| (at.clone(), value)).ok_or_else(|| at.invalid("is missing"))
         };
-        if map.get(SHARDING).is_some_and(|value| !value.is_null()) {
-            let hint = "unshard it first, e.g. with tensorstore or igneous (image xfer)";
-            return Err(at.child(SHARDING).unsupported("a sharded scale", hint));
-        }
+        let sharding = map.get(SHARDING).filter(|value| !value.is_null());
+        let sharding = sharding.map(|value| Sharding::parse(&at.child(SHARDING), value));
+        let sharding = sharding.transpose()?;
         let unsigned = |value: &Value| integer(value).and_then(|n| u64::try_from(n).ok());
         let extents = "three non-negative integers";
         let (size_at, size) = needed(SIZE)?;
@@ -108,7 +117,10 @@ impl Volume {
             info.shift_remove(ATTRIBUTES);
         }
         let level = map.get(GZIP_LEVEL).and_then(integer).and_then(|n| u8::try_from(n).ok());
-        let level = level.filter(|level| *level <= GZIP_LEVEL_MAX);
+        let level = match sharding {
+            Some(sharding) => sharding.has_gzip_chunks.then_some(GZIP_LEVEL_DEFAULT),
+            None => level.filter(|level| *level <= GZIP_LEVEL_MAX),
+        };
         let mut metadata = PrecomputedMetadata {
             size: triple(&size_at, size, unsigned, extents)?,
             voxel_offset,
@@ -120,6 +132,8 @@ impl Volume {
             resolution: triple(&resolution_at, resolution, Value::as_f64, "three numbers")?,
             key: scale.key.clone(),
             packing: level.map_or(Packing::None, |level| Packing::Gzip { level }),
+            sharding,
+            finds_each_chunk: false,
             attributes: Map::new(),
             info,
             scales_at,
@@ -160,10 +174,46 @@ impl PrecomputedMetadata {
         resized
     }
 
-    /// Returns the array with chunks in files that are compressed as a whole, or not.
+    /// Returns the array with chunks in files that are compressed as a whole, or not. Unchanged
+    /// where chunks lie in shards, whose `sharding` says it.
     #[must_use]
     pub fn with_packing(&self, packing: Packing) -> Self {
+        let packing = if self.sharding.is_some() { self.packing } else { packing };
         Self { packing, ..self.clone() }
+    }
+
+    /// Returns the array with shards of which each chunk is found by itself, so that any part of it
+    /// can be read.
+    #[must_use]
+    pub fn finding_each_chunk(&self) -> Self {
+        Self { finds_each_chunk: true, ..self.clone() }
+    }
+
+    /// Place of the corner of the first voxel along an axis (0 is x), nanometres.
+    pub(crate) fn offset(&self, axis: usize) -> f64 {
+        attributes::wide(self.voxel_offset[axis]) * self.resolution[axis]
+    }
+
+    /// Chunks of the grid along x, y and z.
+    pub(crate) fn grid(&self) -> [u64; 3] {
+        std::array::from_fn(|axis| self.size[axis].div_ceil(self.chunk_size[axis].max(1)))
+    }
+
+    /// The directories and tables of its shards, and their format; `None` without.
+    pub(crate) fn shards(&self) -> Result<Option<(Arc<Minishards>, ShardFormat)>, FormatError> {
+        let Some(sharding) = self.sharding else { return Ok(None) };
+        let spec = self.spec();
+        let rank = spec.shape.len();
+        let found = Minishards::new(sharding, self.grid(), rank, self.finds_each_chunk);
+        let found = found.ok_or_else(|| {
+            let hint = "use larger chunks";
+            field(SHARDING).unsupported("a volume of more chunks than 64 bits can tell", hint)
+        })?;
+        let tables = Arc::new(found);
+        let shared: Arc<dyn ShardTables> = Arc::<Minishards>::clone(&tables);
+        let format = ShardFormat::with_tables(&spec.chunk_shape, shared);
+        let format = format.map_err(|reason| field(SHARDING).invalid(reason))?;
+        Ok(Some((tables, format)))
     }
 
     /// Names of the directories beside its chunks that the document names: meshes and the like.
@@ -208,9 +258,17 @@ impl PrecomputedMetadata {
         put(VOXEL_OFFSET, json!(self.voxel_offset));
         put(CHUNK_SIZES, json!([self.chunk_size]));
         match self.packing {
-            Packing::Gzip { level } => put(GZIP_LEVEL, level.into()),
-            Packing::None | Packing::Told => {
+            Packing::Gzip { level } if self.sharding.is_none() => put(GZIP_LEVEL, level.into()),
+            Packing::Gzip { .. } | Packing::Brotli | Packing::None | Packing::Told => {
                 self.scale.shift_remove(GZIP_LEVEL);
+            }
+        }
+        match self.sharding {
+            Some(sharding) => {
+                self.scale.insert(SHARDING.to_owned(), Value::Object(sharding.document()));
+            }
+            None => {
+                self.scale.shift_remove(SHARDING);
             }
         }
         self.encoding.write(&mut self.scale);
@@ -253,6 +311,7 @@ impl PrecomputedMetadata {
             let what = format!("a chunk of {} bytes", self.chunk_bytes());
             return Err(field(CHUNK_SIZES).unsupported(what, "use smaller chunks: less than 2 GiB"));
         }
+        self.shards()?;
         self.encoding.check(self.data_type, self.channels)
     }
 }

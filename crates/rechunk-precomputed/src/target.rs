@@ -1,16 +1,18 @@
 //! The metadata of a volume that is about to be written.
 
-use rechunk_format::FormatError;
+use rechunk_format::{FormatError, ShardTables};
 use rechunk_grid::ArraySpec;
 use serde_json::{Map, Value};
 
-use crate::attributes::{PRECOMPUTED, SCALE, number};
+use crate::attributes::{PRECOMPUTED, SCALE};
 use crate::choice::Choice;
 use crate::encoding::Encoding;
 use crate::field::field;
 use crate::info::VOLUME_TYPE;
-use crate::metadata::PrecomputedMetadata;
+use crate::metadata::{Packing, PrecomputedMetadata};
 use crate::names::{AT_TYPE, DATA_TYPE, KEY, NUM_CHANNELS, SCALES, SHARDING, SIZE};
+use crate::sharding::{Boxes, Minishards, Nearest, Sharding};
+use crate::volume::scale_key;
 use crate::voxel_type;
 
 /// Field of an `info` that says whether voxels are intensities or labels.
@@ -21,10 +23,27 @@ const TYPE: &str = "type";
 pub struct PrecomputedTarget {
     /// Encoding of chunks, and compression of their files.
     pub choice: Choice,
+    /// Shards that chunks are put into; `None` for none.
+    pub shards: Option<TargetShards>,
+    /// True for a scale of a volume of several, which lies in a directory of its own below it.
+    pub is_member: bool,
     /// Size of a voxel along x, y and z, nanometres.
     pub resolution: [f64; 3],
     /// Position of the first voxel along x, y and z.
     pub voxel_offset: [i64; 3],
+}
+
+/// Shards of a target: those that were asked for, or the nearest there are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TargetShards {
+    /// Elements along z, y and x.
+    pub zyx: [u64; 3],
+    /// Another shape is refused.
+    pub is_exact: bool,
+    /// Another shape is worth a warning.
+    pub is_told: bool,
+    /// Shards that those of the target are like where these have the shape.
+    pub like: Option<Sharding>,
 }
 
 impl PrecomputedMetadata {
@@ -63,17 +82,32 @@ impl PrecomputedMetadata {
         info.shift_insert(0, AT_TYPE.to_owned(), VOLUME_TYPE.into());
         let scales_at = info.len() + 2;
         let key = scale.get(KEY).and_then(rechunk_format::json::text);
-        let key = key.map_or_else(|| key_of(target.resolution), str::to_owned);
+        let key = match key {
+            _ if target.is_member => String::new(),
+            Some(key) => key.to_owned(),
+            None => scale_key(target.resolution),
+        };
+        let (size, chunk_size) = ([x, y, z], [chunk_x, chunk_y, chunk_z]);
+        let sharding = match &target.shards {
+            Some(shards) => {
+                let (sharding, warning) = shards.sharding(size, chunk_size, target.choice)?;
+                warnings.extend(warning);
+                Some(sharding)
+            }
+            None => None,
+        };
         let mut metadata = Self {
-            size: [x, y, z],
+            size,
             voxel_offset: target.voxel_offset,
-            chunk_size: [chunk_x, chunk_y, chunk_z],
+            chunk_size,
             channels,
             data_type: spec.data_type,
             encoding: target.choice.encoding,
             resolution: target.resolution,
             key,
             packing: target.choice.packing,
+            sharding,
+            finds_each_chunk: false,
             attributes: Map::new(),
             info,
             scales_at,
@@ -85,9 +119,58 @@ impl PrecomputedMetadata {
     }
 }
 
-/// The key of a scale by the size of its voxels: `4_4_40`.
-fn key_of(resolution: [f64; 3]) -> String {
-    resolution.map(|size| number(size).to_string()).join("_")
+impl TargetShards {
+    /// Shards of an array of such size and chunks, along x, y and z. Returns a sentence too where
+    /// they are not those that were asked for.
+    fn sharding(
+        &self,
+        size: [u64; 3],
+        chunk: [u64; 3],
+        choice: Choice,
+    ) -> Result<(Sharding, Option<String>), FormatError> {
+        let grid = std::array::from_fn(|axis| size[axis].div_ceil(chunk[axis].max(1)));
+        let at = field(SHARDING);
+        let boxes = Boxes::new(grid).ok_or_else(|| {
+            at.unsupported("more chunks than 64 bits can tell", "use larger ones")
+        })?;
+        let [z, y, x] = self.zyx;
+        let wanted = [x, y, z];
+        let chunks = std::array::from_fn(|axis| wanted[axis].div_ceil(chunk[axis].max(1)));
+        let zyx = |found: Nearest| -> Vec<u64> {
+            (0..3).rev().map(|axis| found.chunks[axis].saturating_mul(chunk[axis])).collect()
+        };
+        let (bits, warning) = match boxes.of_chunks(chunks) {
+            Ok(bits) => (bits, None),
+            Err(nearest) if self.is_exact => {
+                let what = format!("shards of {:?} (z, y, x)", self.zyx);
+                let hint = format!(
+                    "a shard is an aligned box of chunks, of powers of two that grow by turns along x, y and z: the \
+                     nearest has {:?} elements",
+                    zyx(nearest)
+                );
+                return Err(at.unsupported(what, &hint));
+            }
+            Err(nearest) => {
+                let (from, to) = (self.zyx, zyx(nearest));
+                let said = format!(
+                    "shards of {from:?} (z, y, x) become shards of {to:?}, as precomputed has them"
+                );
+                (nearest.bits, self.is_told.then_some(said))
+            }
+        };
+        let has_gzip_chunks = matches!(choice.packing, Packing::Gzip { .. });
+        let own = Sharding { has_gzip_chunks, ..Sharding::of_bits(bits, boxes.bits()) };
+        let is_kept = |like: &Sharding| {
+            Minishards::new(*like, grid, 3, false).is_some_and(|found| {
+                let chunks = found.chunks();
+                !found.is_scattered()
+                    && [2, 1, 0].map(|axis| chunks.get(axis).copied().unwrap_or(1))
+                        == boxes.chunks_of(bits)
+            })
+        };
+        let like = self.like.map(|like| Sharding { has_gzip_chunks, ..like }).filter(is_kept);
+        Ok((like.unwrap_or(own), warning))
+    }
 }
 
 /// The channels of a shape, and its extents along z, y and x.

@@ -41,6 +41,7 @@ mod object_writer;
 mod operations;
 mod pace;
 mod percent;
+mod range_reads;
 mod reads;
 mod references;
 mod referred;

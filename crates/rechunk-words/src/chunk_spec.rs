@@ -68,6 +68,16 @@ impl ChunkSpec {
         self
     }
 
+    /// True if the length of an axis follows from a size.
+    pub fn has_auto(&self) -> bool {
+        match self {
+            Self::Auto => true,
+            Self::Keep | Self::Whole => false,
+            Self::Positional(extents) => extents.contains(&Extent::Auto),
+            Self::Named(named) => named.iter().any(|(_, extent)| *extent == Extent::Auto),
+        }
+    }
+
     /// Entries of the text, each with the name of its dimension where it has one; none of a word
     /// that is for all axes.
     pub fn entries_mut(&mut self) -> Vec<(Option<&str>, &mut Extent)> {

@@ -4,6 +4,7 @@
 //! they decode to, beside what is wanted of them; how long that takes on the array's kind of store,
 //! by its built-in profile, one request after the other; and which chunks would serve it better.
 
+use rechunk_format::ShardFormat;
 use rechunk_grid::{ArraySpec, ChunkGrid};
 use rechunk_plan::StoreProfile;
 use rechunk_store::store_kind;
@@ -101,14 +102,14 @@ pub struct BetterChunks {
     pub seconds: f64,
 }
 
-/// Cost of `access` to an array at `location` with objects of `object_shape` (shards; `None` where
-/// each chunk is an object). `None` if the array has no such axes, or no elements, or elements that
+/// Cost of `access` to an array at `location` whose chunks lie in `shards` (`None` where each is an
+/// object). `None` if the array has no such axes, or no elements, or elements that
 /// differ in length.
 pub(crate) fn access_cost(
     access: &Access,
     location: &str,
     spec: &ArraySpec,
-    object_shape: Option<&[u64]>,
+    shards: Option<&ShardFormat>,
 ) -> Option<AccessCost> {
     let whole = access.whole_axes(spec)?;
     if spec.data_type.is_variable() || spec.shape.contains(&0) {
@@ -120,12 +121,15 @@ pub(crate) fn access_cost(
         .collect();
     let wanted_bytes = product(&shape).saturating_mul(spec.item_bytes());
     let chunks = Touched::of(&spec.grid().ok()?, &whole);
-    let shards = match object_shape {
-        Some(shape) => Touched::of(&ChunkGrid::new(&spec.shape, shape).ok()?, &whole).chunks,
+    let indexes = match shards {
+        Some(shards) => {
+            let grid = ChunkGrid::new(&spec.shape, &shards.index_shape()).ok()?;
+            Touched::of(&grid, &whole).chunks.saturating_mul(shards.index_reads())
+        }
         None => 0,
     };
     let decoded_bytes = chunks.elements.saturating_mul(spec.item_bytes());
-    let requests = chunks.chunks.saturating_add(shards);
+    let requests = chunks.chunks.saturating_add(indexes);
     let seconds = seconds(&profile, requests, decoded_bytes);
     Some(AccessCost {
         access: access.name().to_owned(),
@@ -230,7 +234,7 @@ mod tests {
         }
     }
 
-    fn cost(text: &str, spec: &ArraySpec, shards: Option<&[u64]>) -> Option<AccessCost> {
+    fn cost(text: &str, spec: &ArraySpec, shards: Option<&ShardFormat>) -> Option<AccessCost> {
         let [access] = &Access::parse_list(text).unwrap()[..] else { panic!("one access") };
         access_cost(access, "s3://bucket/a.zarr", spec, shards)
     }
@@ -270,7 +274,8 @@ mod tests {
     #[test]
     fn shards_cost_the_request_for_their_index() {
         let small = ArraySpec { chunk_shape: vec![100, 10, 10], ..scenes() };
-        let series = cost("time", &small, Some(&[500, 100, 100])).unwrap();
+        let shards = ShardFormat::usual(&[500, 100, 100], &small.chunk_shape).unwrap();
+        let series = cost("time", &small, Some(&shards)).unwrap();
         assert_eq!((series.chunks, series.requests), (15, 18));
         assert_eq!(series.decoded_bytes, 15 * 100 * 10 * 10 * 2, "with the padding of the last");
     }

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use rechunk_array::Array;
-use rechunk_format::Layout;
+use rechunk_format::{Layout, ShardFormat};
 use rechunk_grid::ChunkGrid;
 use rechunk_store::{Role, Store};
 use rechunk_zarr::{KeyEncoding, KeyStyle, ZarrVersion};
@@ -45,7 +45,13 @@ enum Convention {
     /// Blocks of N5 in one directory (`0.1`). N5 knows no such thing, so which axis comes first is
     /// not said.
     FlatN5(Arc<dyn Layout>),
+    /// Shards in two files, `.index` and `.data`, as they were before they were one.
+    SplitShards(Arc<dyn Layout>),
 }
+
+/// Endings of shards of one file, and of the index of those that are two.
+const SHARD_ENDING: &str = ".shard";
+const SPLIT_ENDING: &str = ".index";
 
 impl Convention {
     /// All that give other keys than the metadata does, each once.
@@ -55,8 +61,13 @@ impl Convention {
         if rank > 1 && open.metadata.format().has(Fact::FlatBlocks) {
             return Ok(vec![Self::FlatN5(Arc::clone(own))]);
         }
-        if let Some(metadata) = open.metadata.in_packed_files() {
-            return Ok(vec![Self::Packed(Box::new(open.described_as(metadata)?))]);
+        if own.shards().is_some_and(|shards| shards.tables().is_some()) {
+            return Ok(vec![Self::SplitShards(Arc::clone(own))]);
+        }
+        let packed = open.metadata.in_packed_files();
+        if !packed.is_empty() {
+            let packed = packed.into_iter();
+            return packed.map(|one| Ok(Self::Packed(Box::new(open.described_as(one)?)))).collect();
         }
         let ones = vec![1; rank];
         // Keys of the array as it was opened: the first chunk of a region is anywhere in the grid.
@@ -78,6 +89,9 @@ impl Convention {
         match self {
             Self::Zarr(_, open) | Self::Packed(open) => open.array.layout().object_key(index),
             Self::FlatN5(layout) => layout.object_key(index).replace('/', "."),
+            Self::SplitShards(layout) => {
+                layout.object_key(index).replace(SHARD_ENDING, SPLIT_ENDING)
+            }
         }
     }
 
@@ -89,8 +103,28 @@ impl Convention {
                 layout.object_index(&key.replace('.', "/"))
             }
             Self::FlatN5(_) => None,
+            Self::SplitShards(layout) => {
+                let name = key.strip_suffix(SPLIT_ENDING)?;
+                let is_scattered = layout.shards().is_some_and(ShardFormat::is_scattered);
+                // Then a name tells no chunk, and that one is there says enough.
+                if is_scattered {
+                    return Some(vec![0; grid.rank()]);
+                }
+                layout.object_index(&format!("{name}{SHARD_ENDING}"))
+            }
         };
         index.filter(|index| index.len() == grid.rank() && grid.contains(index))
+    }
+}
+
+impl Convention {
+    /// Refuses chunks of which some are under the array's keys, like `missing`, and some under
+    /// these.
+    fn refused(&self, open: &OpenArray, missing: &str, there: &str) -> Error {
+        match self {
+            Self::SplitShards(_) => split_shards(open, there),
+            Self::Zarr(..) | Self::Packed(_) | Self::FlatN5(_) => other_keys(open, missing, there),
+        }
     }
 }
 
@@ -202,6 +236,7 @@ fn settle(open: &OpenArray, found: Convention, example: &str) -> Result<OtherKey
             let said = format!("its chunks are in files that are compressed (like {example})");
             Ok(OtherKeys { array: *array, said })
         }
+        Convention::SplitShards(_) => Err(split_shards(open, example)),
         Convention::FlatN5(_) => Err(Error::SourceChunks {
             location: open.location.clone(),
             reason: format!(
@@ -210,6 +245,17 @@ fn settle(open: &OpenArray, found: Convention, example: &str) -> Result<OtherKey
             ),
             hint: Some("give the blocks the names that N5 has for them".into()),
         }),
+    }
+}
+
+fn split_shards(open: &OpenArray, example: &str) -> Error {
+    Error::SourceChunks {
+        location: open.location.clone(),
+        reason: format!(
+            "its shards are pairs of files, {SPLIT_ENDING} and .data (like {example}), as they were before they \
+             were one file"
+        ),
+        hint: Some("write them anew with the tool that wrote them".into()),
     }
 }
 
@@ -253,20 +299,21 @@ pub(crate) async fn check_missing(open: &OpenArray, missing: &[String]) -> Resul
             for convention in &conventions {
                 let key = convention.key(&index);
                 if is_there(&store, &key).await {
-                    return Err(other_keys(open, first, &key));
+                    return Err(convention.refused(open, first, &key));
                 }
             }
         }
         return Ok(());
     }
     let depth = grid.rank() + 1;
-    let take = move |(looked_at, found): &mut (usize, Option<String>), key: &str| {
+    let all = Arc::new(conventions);
+    let conventions = Arc::clone(&all);
+    let take = move |(looked_at, found): &mut (usize, Option<(usize, String)>), key: &str| {
         *looked_at += 1;
-        let is_one = conventions.iter().any(|convention| convention.index(key, &grid).is_some());
-        if is_one {
-            *found = Some(key.to_owned());
-        }
-        if is_one || *looked_at >= LOOKED_AT_MAX {
+        let is_one = |convention: &Convention| convention.index(key, &grid).is_some();
+        let number = conventions.iter().position(is_one);
+        *found = number.map(|number| (number, key.to_owned()));
+        if number.is_some() || *looked_at >= LOOKED_AT_MAX {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
@@ -274,7 +321,7 @@ pub(crate) async fn check_missing(open: &OpenArray, missing: &[String]) -> Resul
     };
     let found = store.fold_keys(depth, (0, None), take).await;
     let (_, found) = found.map_err(|source| Error::source_store(&open.location, source))?;
-    found.map_or(Ok(()), |key| Err(other_keys(open, first, &key)))
+    found.map_or(Ok(()), |(number, key)| Err(all[number].refused(open, first, &key)))
 }
 
 fn other_keys(open: &OpenArray, missing: &str, there: &str) -> Error {

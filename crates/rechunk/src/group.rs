@@ -182,7 +182,6 @@ struct Reads<'a> {
 
 impl Reads<'_> {
     fn of(&self, spec: &ArraySpec, shards: Option<&ShardFormat>) -> Vec<AccessCost> {
-        let shards = shards.map(ShardFormat::shard_shape);
         let cost = |access| access_cost(access, self.location, spec, shards);
         self.access.iter().filter_map(cost).collect()
     }
@@ -326,7 +325,10 @@ fn array_of(metadata: &Metadata, reads: &Reads<'_>) -> Result<MemberArray, Forma
         dimension_names: spec.dimension_names.clone(),
         data_type: spec.data_type.name(),
         chunk_shape: spec.chunk_shape.clone(),
-        shard_shape: layout.shards().map(|shards| shards.shard_shape().to_vec()),
+        shard_shape: layout
+            .shards()
+            .filter(|shards| !shards.is_scattered())
+            .map(|shards| shards.shard_shape().to_vec()),
         codecs: layout.codec_summary().to_owned(),
         access: match metadata.file_name() {
             Some(_) => Vec::new(),

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use futures::{StreamExt, TryStreamExt, stream};
 use rechunk_array::Array;
-use rechunk_format::ShardFormat;
 use rechunk_grid::{ChunkGrid, DataType};
 use rechunk_store::{Meter, Role, Store, StoreError, Stores};
 use rechunk_zarr::ArrayMetadata;
@@ -170,6 +169,7 @@ async fn array_info(
     let spec = open.spec().clone();
     let grid = open.grid()?;
     let layout = Arc::clone(open.array.layout());
+    let shards = layout.shards().filter(|shards| !shards.is_scattered());
     let order = layout.element_order();
     let item_bytes = (!spec.data_type.is_variable()).then(|| spec.item_bytes());
     let chunk_bytes = item_bytes.map(|item| grid.chunk_elements().saturating_mul(item));
@@ -194,8 +194,8 @@ async fn array_info(
         smallest_chunk_shape: spec.edges.as_ref().map(|edges| edges.smallest(&spec.chunk_shape)),
         chunk_shape: spec.chunk_shape,
         chunk_bytes,
-        shards: layout.shards().map(|_| objects.count()),
-        shard_shape: layout.shards().map(|shards| shards.shard_shape().to_vec()),
+        shards: shards.map(|_| objects.count()),
+        shard_shape: shards.map(|shards| shards.shard_shape().to_vec()),
         axes: order.axes.clone(),
         endian: format!("{:?}", order.endian).to_lowercase(),
         codecs: layout.codec_summary().to_owned(),
@@ -206,7 +206,7 @@ async fn array_info(
         fill_value: open.metadata.fill_value_text(),
         fill_value_hex: spec.fill_value.map(|fill| crate::formats::hex(&fill.bytes)),
         chunks: grid.count(),
-        stored_shards: layout.shards().map(|_| stored_objects),
+        stored_shards: shards.map(|_| stored_objects),
         stored_chunks: (!stored.is_uncounted).then_some(stored_chunks),
         missing_chunks: (!stored.is_uncounted).then(|| grid.count().saturating_sub(stored_chunks)),
         stored_bytes,
@@ -268,8 +268,7 @@ fn array_access(open: &OpenArray, access: &[Access]) -> Result<Vec<AccessCost>, 
             format!("{} is one file without chunks: any read takes what it needs", open.location);
         return Err(Error::Usage { message, hint: Some(Remedy::AskNoAccess) });
     }
-    let layout = open.array.layout();
-    let shards = layout.shards().map(ShardFormat::shard_shape);
+    let shards = open.array.layout().shards();
     let cost = |access: &Access| {
         let cost = access_cost(access, &open.location, open.spec(), shards);
         cost.ok_or_else(|| no_such_access(access, &open.location))
@@ -360,7 +359,7 @@ impl Stored {
             stored.chunks = Some(open.grid()?.count());
             return Ok(stored);
         }
-        if !store.can_list() {
+        if !store.can_list() || open.array.is_scattered() {
             return stored.count_by_key(open, &store).await;
         }
         let mut keys = store.list("");
@@ -381,7 +380,7 @@ impl Stored {
     /// Asks for every object by its key, where keys cannot be listed; for none if there are many.
     async fn count_by_key(mut self, open: &OpenArray, store: &Store) -> Result<Self, Error> {
         let grid = open.object_grid()?;
-        if grid.count() > ASKED_MAX {
+        if grid.count() > ASKED_MAX || open.array.is_scattered() {
             return Ok(Self { is_uncounted: true, ..self });
         }
         let layout = open.array.layout();

@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use rechunk_array::Array;
-use rechunk_format::{IndexLocation, Layout, RunFormat};
+use rechunk_format::{Layout, RunFormat};
 use rechunk_grid::WriteEmpty;
-use rechunk_plan::{
-    Multipart, Parts, PartsSide, PlanRequest, Profile, RunsSide, ShardSide, Side, Strategy,
-};
+use rechunk_plan::{Multipart, Parts, PartsSide, PlanRequest, Profile, RunsSide, Side, Strategy};
 use rechunk_store::{Role, Stores};
 
 use crate::Error;
 use crate::open::OpenArray;
 use crate::request::{CopyRequest, is_local, takes_parts};
+use crate::shard_spec::shard_side;
 
 /// Makes the request to the planner; `ratio` is encoded over decoded bytes of the source, expected.
 pub(crate) fn plan_request(
@@ -168,11 +167,7 @@ pub(crate) fn side(layout: &dyn Layout, ratio: f64) -> Side {
         let expected = (chunk_bytes as f64 * ratio) as u64;
         expected.clamp(1, cost.encoded_bytes_max)
     };
-    let shard = layout.shards().map(|shards| ShardSide {
-        shape: shards.shard_shape().to_vec(),
-        index_bytes: shards.index_bytes(),
-        index_first: shards.location() == IndexLocation::Start,
-    });
+    let shard = layout.shards().map(shard_side);
     Side {
         chunk_shape: spec.chunk_shape.clone(),
         edges: spec.edges.clone(),

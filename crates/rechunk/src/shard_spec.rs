@@ -2,7 +2,7 @@
 
 use rechunk_format::{IndexLocation, ShardFormat};
 use rechunk_grid::{ArraySpec, AxisEdges, Edges};
-use rechunk_plan::ShardSide;
+use rechunk_plan::{ShardSide, TablesSide};
 use rechunk_words::{ChunkSpec, Extent, ShardSpec, size_auto, unresolved};
 
 use crate::{Error, Remedy};
@@ -11,7 +11,7 @@ use crate::{Error, Remedy};
 const AUTO_BYTES: u64 = 512 << 20;
 
 /// Wishes and facts that the shards of a target follow from.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct ShardWish<'a> {
     /// Shards that were asked for; `None`: nothing was.
     pub asked: Option<&'a ShardSpec>,
@@ -19,7 +19,7 @@ pub(crate) struct ShardWish<'a> {
     pub has_shards: bool,
     pub source: &'a ArraySpec,
     /// Shape of the source's shards, if it has some.
-    pub source_shard: Option<&'a [u64]>,
+    pub source_shard: Option<Vec<u64>>,
     /// Shape of the target's chunks.
     pub chunk: &'a [u64],
     /// No axis cuts a number of elements.
@@ -39,8 +39,22 @@ pub fn plan_shards(
     let (shape, _) = wish.resolve()?;
     let Some(shape) = shape else { return Ok(None) };
     let format = ShardFormat::usual(&shape, chunk).map_err(|reason| usage(&reason, None))?;
-    let index_first = format.location() == IndexLocation::Start;
-    Ok(Some(ShardSide { index_bytes: format.index_bytes(), index_first, shape }))
+    Ok(Some(shard_side(&format)))
+}
+
+/// Shards of a format, for the planner.
+pub(crate) fn shard_side(format: &ShardFormat) -> ShardSide {
+    let tables = format.tables().map(|tables| TablesSide {
+        shape: format.index_shape(),
+        bytes: format.found_by_bytes(),
+        is_scattered: tables.is_scattered(),
+    });
+    ShardSide {
+        shape: format.shard_shape().to_vec(),
+        index_bytes: format.index_bytes(),
+        index_first: format.location() == IndexLocation::Start,
+        tables,
+    }
 }
 
 impl ShardWish<'_> {
@@ -52,7 +66,8 @@ impl ShardWish<'_> {
             None => Ok((None, None)),
             Some(_) if asked.is_keep() && self.source_shard.is_none() => Ok((None, None)),
             Some(_) if !self.has_shards => {
-                Err(usage("only Zarr v3 has shards", Some("give --format zarr3, or no --shards")))
+                let hint = "give --format zarr3 or precomputed, or no --shards";
+                Err(usage("only Zarr v3 and precomputed volumes have shards", Some(hint)))
             }
             Some(shape) => self.shape(shape).map(|shape| (Some(shape), None)),
         }
@@ -98,9 +113,10 @@ impl ShardWish<'_> {
 
     /// The source's shards, where the format has shards and the chunks divide them.
     fn kept(&self) -> (Option<Vec<u64>>, Option<String>) {
-        let Some(shard) = self.source_shard else { return (None, None) };
+        let Some(shard) = self.source_shard.as_deref() else { return (None, None) };
         if !self.has_shards {
-            let warning = "Zarr v2 has no shards: every chunk becomes an object of its own";
+            let warning =
+                "the target's format has no shards: every chunk becomes an object of its own";
             return (None, Some(warning.to_owned()));
         }
         if shard.iter().zip(self.chunk).all(|(shard, chunk)| shard.is_multiple_of(*chunk)) {
@@ -150,7 +166,7 @@ impl ShardWish<'_> {
     /// Chunks of a shard along an axis; a shard larger than its axis is clipped to whole chunks.
     fn chunks_along(&self, axis: usize, extent: &Extent) -> Result<u64, Error> {
         let (chunk, all) = (self.chunk[axis], self.chunks_of_axis(axis));
-        let elements = match (extent, self.source_shard) {
+        let elements = match (extent, self.source_shard.as_deref()) {
             (Extent::Elements(elements) | Extent::Exactly(elements), _) => *elements,
             // Each was looked at when the edges were.
             (Extent::Lengths(lengths), _) => {
@@ -206,8 +222,14 @@ mod tests {
         let keeps_extents = false;
         let asked = text.map(ShardSpec::parse).transpose()?;
         let asked = asked.as_ref();
-        let wish =
-            ShardWish { asked, has_shards, source: &source, source_shard, chunk, keeps_extents };
+        let wish = ShardWish {
+            asked,
+            has_shards,
+            source: &source,
+            source_shard: source_shard.map(<[u64]>::to_vec),
+            chunk,
+            keeps_extents,
+        };
         wish.resolve().map(|(shape, _)| shape)
     }
 

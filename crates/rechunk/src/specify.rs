@@ -103,17 +103,32 @@ pub(crate) fn cut_extents(
     }))
 }
 
+/// Shape of the source's shards; of those that reach beyond the array by their form alone, whole
+/// chunks up to its end.
+fn within(spec: &ArraySpec, shards: &ShardFormat) -> Vec<u64> {
+    if shards.tables().is_none() {
+        return shards.shard_shape().to_vec();
+    }
+    let axes = shards.shard_shape().iter().zip(&spec.shape).zip(&spec.chunk_shape);
+    axes.map(|((shard, extent), chunk)| {
+        (*shard).min(extent.div_ceil((*chunk).max(1)).max(1).saturating_mul(*chunk))
+    })
+    .collect()
+}
+
 fn shard_wish<'a>(
     request: &'a CopyRequest,
     (source, spec): (&'a OpenArray, &'a ArraySpec),
     has_shards: bool,
     chunk: &'a [u64],
 ) -> ShardWish<'a> {
+    let source_shard = source.array.layout().shards().filter(|shards| !shards.is_scattered());
+    let source_shard = source_shard.map(|shards| within(spec, shards));
     ShardWish {
         asked: request.shards.as_ref(),
         has_shards,
         source: spec,
-        source_shard: source.array.layout().shards().map(ShardFormat::shard_shape),
+        source_shard,
         chunk,
         keeps_extents: request.keep_extent,
     }

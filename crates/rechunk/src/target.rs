@@ -391,7 +391,8 @@ pub(crate) async fn create_group(
     format: Format,
     n5_version: Option<N5Version>,
 ) -> Result<(), StoreError> {
-    let new = NewGroup { group: &GroupMetadata::default(), n5_version, needs_document: false };
+    let (group, needs_document, arrays) = (&GroupMetadata::default(), false, &[][..]);
+    let new = NewGroup { group, n5_version, needs_document, arrays };
     let control = place.with_role(Role::Control);
     for (key, bytes) in (format.schema().group_documents)(&new) {
         if place.answers_late() {

@@ -32,6 +32,12 @@ fn index_bytes(geometry: &Geometry) -> u64 {
     stored.saturating_mul(2)
 }
 
+/// Bytes of what finds a chunk in a shard, as stored and as read.
+fn found_by_bytes(geometry: &Geometry) -> u64 {
+    let stored = geometry.shards.as_ref().map_or(0, |(_, format)| format.found_by_bytes());
+    stored.saturating_mul(2)
+}
+
 /// Number of chunks that are read at once. Each takes its stored form, its decoded form, what its
 /// codecs need beside them, and the part that is wanted.
 pub(crate) fn reads(
@@ -46,7 +52,7 @@ pub(crate) fn reads(
         cost.encoded_bytes_max,
         cost.decode_workspace_bytes,
         geometry.chunk_bytes.min(geometry.region_bytes),
-        index_bytes(geometry),
+        found_by_bytes(geometry),
     ];
     at_once(array, options, each.into_iter().fold(0, u64::saturating_add))
 }

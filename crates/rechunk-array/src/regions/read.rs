@@ -1,6 +1,7 @@
 //! Reading a region.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::stream::{FuturesUnordered, StreamExt};
 use rechunk_format::{Plain, ShardFormat, ShardIndex};
@@ -50,8 +51,9 @@ impl Array {
     /// false if there were some. After an error the buffer may hold some elements.
     ///
     /// Only chunks that meet the region are fetched: one request each, in shards one more for the
-    /// index of each shard. Of chunks that are stored as they are only the elements are fetched. A
-    /// chunk that does not decode is an error that names it.
+    /// index of each shard, or two for each table of an index that has some. Of chunks that are
+    /// stored as they are only the elements are fetched. A chunk that does not decode is an error
+    /// that names it.
     pub async fn read_region_into(
         &self,
         region: &Region,
@@ -185,20 +187,28 @@ pub(crate) fn check_buffer(
     })
 }
 
-/// A shard whose index is read once, by whichever of its chunks comes first.
+/// An index that is read once, by whichever of its chunks comes first.
+type LazyIndex = Arc<OnceCell<Option<ShardIndex>>>;
+
+/// A shard, and the indexes by which its chunks are found.
 #[derive(Debug)]
 struct Shard {
     format: ShardFormat,
-    index: Vec<u64>,
-    chunks: OnceCell<Option<ShardIndex>>,
+    indexes: Mutex<HashMap<Vec<u64>, LazyIndex>>,
 }
 
 impl Shard {
     /// Place of a chunk in the shard; `None` if the chunk is missing.
     async fn entry(&self, array: &Array, chunk: &[u64]) -> Result<Option<(u64, u64)>, ArrayError> {
-        let read = || array.read_index(&self.format, &self.index);
-        let index = self.chunks.get_or_try_init(read).await?;
+        let index = self.index_of(chunk);
+        let read = || array.read_index_of_chunk(&self.format, chunk);
+        let index = index.get_or_try_init(read).await?;
         Ok(index.as_ref().and_then(|index| index.entry(self.format.slot(chunk))))
+    }
+
+    fn index_of(&self, chunk: &[u64]) -> LazyIndex {
+        let mut indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(indexes.entry(self.format.index_of_chunk(chunk)).or_default())
     }
 }
 
@@ -232,8 +242,7 @@ impl Reader<'_> {
         let geometry = self.geometry;
         geometry.objects().flat_map(move |object| {
             let shard = geometry.shards.as_ref().map(|(_, format)| {
-                let (format, index) = (format.clone(), object.clone());
-                Arc::new(Shard { format, index, chunks: OnceCell::new() })
+                Arc::new(Shard { format: format.clone(), indexes: Mutex::default() })
             });
             let chunks = geometry.chunks_of(&object);
             chunks.flat_map(move |index| {

@@ -92,6 +92,9 @@ impl Array {
         if let Some(what) = self.store().read_only() {
             return refuse(what);
         }
+        if self.is_scattered() {
+            return refuse("shards by a hash, which hold chunks from anywhere");
+        }
         let Some(runs) = self.layout().runs() else { return Ok(()) };
         if runs.is_single || runs.has_tail || runs.offset_bytes > 0 {
             return refuse(&format!("one file ({})", self.layout().format_name()));

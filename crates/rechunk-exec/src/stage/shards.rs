@@ -17,11 +17,11 @@ use crate::stage::way_out::WayOut;
 /// An index that is read once, by whoever needs it first; `None` if there is no such shard.
 type LazyIndex = OnceCell<Option<ShardIndex>>;
 
-/// Indexes of source shards. One is here from the first chunk that is read of its shard to the
-/// end of the last step that reads some.
+/// Indexes by which source chunks are found. One is here from the first of its chunks that is read
+/// to the end of the last step that reads some.
 #[derive(Debug, Default)]
 pub(crate) struct SourceIndexes {
-    shards: Mutex<HashMap<Vec<u64>, SourceIndex>>,
+    indexes: Mutex<HashMap<Vec<u64>, SourceIndex>>,
 }
 
 #[derive(Debug)]
@@ -38,45 +38,45 @@ impl SourceIndexes {
         format: &ShardFormat,
         index: &[u64],
     ) -> Result<Option<(u64, u64)>, ArrayError> {
-        let shard = format.shard_of(index);
         let source = &stage.run.execution.source;
-        let found = self.of_shard((stage, tile), format, &shard);
-        let found = found.get_or_try_init(|| source.read_index(format, &shard)).await?;
+        let found = self.of_chunk((stage, tile), format, index);
+        let found = found.get_or_try_init(|| source.read_index_of_chunk(format, index)).await?;
         Ok(found.as_ref().and_then(|found| found.entry(format.slot(index))))
     }
 
-    fn of_shard(
+    fn of_chunk(
         &self,
         (stage, tile): (&StageRun, &Region),
         format: &ShardFormat,
-        shard: &[u64],
+        chunk: &[u64],
     ) -> Arc<LazyIndex> {
-        let mut shards = lock(&self.shards);
-        if let Some(known) = shards.get(shard) {
+        let position = format.index_of_chunk(chunk);
+        let mut indexes = lock(&self.indexes);
+        if let Some(known) = indexes.get(&position) {
             return Arc::clone(&known.index);
         }
-        let region = elements_of(tile, format, shard);
+        let region = region_of(&format.index_shape(), &position);
+        let region = region.intersect(tile).unwrap_or_else(|| tile.clone());
         let last_step = stage.geometry.last_step(tile, &region);
         let index = Arc::default();
-        shards.insert(shard.to_vec(), SourceIndex { index: Arc::clone(&index), last_step });
-        debug_assert!(shards.len() as u64 * format.index_bytes() <= stage.state_bytes());
+        indexes.insert(position, SourceIndex { index: Arc::clone(&index), last_step });
+        debug_assert!(indexes.len() as u64 * format.found_by_bytes() <= stage.state_bytes());
         index
     }
 
-    /// Forgets shards that no step from `step` on reads.
+    /// Forgets indexes that no step from `step` on reads.
     pub(crate) fn keep_from(&self, step: u64) {
-        lock(&self.shards).retain(|_, shard| shard.last_step >= step);
+        lock(&self.indexes).retain(|_, index| index.last_step >= step);
     }
 }
 
 /// The part of a shard that lies in `tile`, the tile of a task, which it meets.
 pub(crate) fn elements_of(tile: &Region, format: &ShardFormat, shard: &[u64]) -> Region {
-    region_of(format, shard).intersect(tile).unwrap_or_else(|| tile.clone())
+    region_of(format.shard_shape(), shard).intersect(tile).unwrap_or_else(|| tile.clone())
 }
 
-/// The elements of a shard, also beyond the end of the array.
-fn region_of(format: &ShardFormat, shard: &[u64]) -> Region {
-    let shape = format.shard_shape();
+/// The elements of the cell of a grid, also beyond the end of the array.
+fn region_of(shape: &[u64], shard: &[u64]) -> Region {
     let start = shard.iter().zip(shape).map(|(index, extent)| index * extent).collect();
     Region::new(start, shape.to_vec())
 }
@@ -93,8 +93,8 @@ pub(crate) struct TargetShard {
     shard: Vec<u64>,
     /// Chunks that have not been dealt with.
     left: AtomicU64,
-    /// Index of the shard before it is filled.
-    index: LazyIndex,
+    /// Indexes of the shard before it is filled.
+    indexes: Mutex<HashMap<Vec<u64>, Arc<LazyIndex>>>,
     sink: ShardSink,
 }
 
@@ -123,7 +123,7 @@ impl TargetShards {
             Unit::Shard => stage.geometry.grain_grid(),
             Unit::Chunk | Unit::Piece => stage.geometry.output_grid(),
         };
-        let whole = region_of(format, &shard);
+        let whole = region_of(format.shard_shape(), &shard);
         let array = Region::whole(grid.array_shape());
         let chunks = grid.covering(&whole.intersect(&array).unwrap_or(whole));
         let sink = if stage.way_out == WayOut::Compare {
@@ -133,7 +133,7 @@ impl TargetShards {
         };
         let left = AtomicU64::new(chunks.elements());
         let open =
-            Arc::new(TargetShard { shard: shard.clone(), left, index: OnceCell::new(), sink });
+            Arc::new(TargetShard { shard: shard.clone(), left, indexes: Mutex::default(), sink });
         shards.insert(shard, Arc::clone(&open));
         debug_assert!(shards.len() as u64 * format.index_bytes() <= stage.state_bytes());
         Ok(open)
@@ -175,7 +175,11 @@ impl TargetShard {
         format: &ShardFormat,
         index: &[u64],
     ) -> Result<Option<(u64, u64)>, ArrayError> {
-        let found = self.index.get_or_try_init(|| array.read_index(format, &self.shard)).await?;
+        let found = {
+            let mut indexes = lock(&self.indexes);
+            Arc::clone(indexes.entry(format.index_of_chunk(index)).or_default())
+        };
+        let found = found.get_or_try_init(|| array.read_index_of_chunk(format, index)).await?;
         Ok(found.as_ref().and_then(|found| found.entry(format.slot(index))))
     }
 }

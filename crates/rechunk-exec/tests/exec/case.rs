@@ -217,10 +217,9 @@ impl Case {
     pub(crate) fn request(&self) -> PlanRequest {
         let side = |side: &SideCase| {
             let cost = self.layout(side).codec_cost().clone();
-            let shard = self.shards(side).map(|format| ShardSide {
-                shape: format.shard_shape().to_vec(),
-                index_bytes: format.index_bytes(),
-                index_first: format.location() == IndexLocation::Start,
+            let shard = self.shards(side).map(|format| {
+                let is_first = format.location() == IndexLocation::Start;
+                ShardSide::flat(format.shard_shape().to_vec(), format.index_bytes(), is_first)
             });
             Side {
                 chunk_shape: side.chunk.clone(),

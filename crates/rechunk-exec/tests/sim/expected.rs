@@ -117,7 +117,7 @@ impl Expected {
     /// The chunks of a target shard; `None` if the object is none.
     fn chunks(&self, key: &str, bytes: &[u8]) -> Option<Result<BTreeMap<u64, Bytes>, String>> {
         let format = self.layout.shards.as_ref().filter(|_| key.starts_with("target/"))?;
-        let index = match format.index_of(bytes) {
+        let index = match format.index_of(0, bytes) {
             Ok(index) => index,
             Err(error) => return Some(Err(error.to_string())),
         };

@@ -84,7 +84,7 @@ fn index_range(format: &ShardFormat, shard_bytes: usize) -> Option<std::ops::Ran
 
 /// An index that is read is written the same, and leads nowhere but into the shard.
 fn index_holds(format: &ShardFormat, shard: &[u8]) -> bool {
-    let found = format.index_of(shard);
+    let found = format.index_of(0, shard);
     let Some(range) = index_range(format, shard.len()) else {
         assert!(found.is_err());
         return false;
@@ -134,7 +134,7 @@ pub(crate) fn whole(data: &[u8]) -> bool {
         repair(format, &mut shard);
     }
     index_holds(format, &shard);
-    let Ok(index) = format.index_of(&shard) else { return false };
+    let Ok(index) = format.index_of(0, &shard) else { return false };
     let mut is_accepted = true;
     for (offset, length) in (0..format.chunk_count()).filter_map(|slot| index.entry(slot)) {
         let part = |bytes| usize::try_from(bytes).unwrap_or(usize::MAX);

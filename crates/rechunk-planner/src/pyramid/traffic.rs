@@ -1,7 +1,7 @@
 //! Traffic of a pass of a pyramid.
 
 use rechunk_plan::count::{cells, product};
-use rechunk_plan::{Estimate, PIECE_CHECKSUM_BYTES, PassInput, RoleEstimate, Side};
+use rechunk_plan::{Estimate, PIECE_CHECKSUM_BYTES, PassInput, RoleEstimate, ShardSide, Side};
 
 use super::geometry::{Geometry, PassRequest};
 use super::request::PyramidTarget;
@@ -75,8 +75,8 @@ fn side_read(geometry: &Geometry, step: &[u64], side: &Side, item_bytes: u64) ->
             meetings(geometry, axis, step[axis], &unit)
         })),
     };
-    let shard = side.shard_shape();
-    let indexes = shard.map_or(0, |shard| regular_meetings(geometry, step, shard));
+    let index = side.shard.as_ref().map(ShardSide::index_shape);
+    let indexes = index.map_or(0, |index| regular_meetings(geometry, step, index));
     chunks_read(side, item_bytes, chunks, indexes)
 }
 

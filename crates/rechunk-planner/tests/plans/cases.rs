@@ -121,7 +121,7 @@ fn a_store_copies_whole_objects_only() {
     // Whole shards are copied, chunks into or out of them are not.
     let shard = |index_bytes| {
         let shape = vec![16, 32];
-        Some(ShardSide { shape, index_bytes, index_first: false })
+        Some(ShardSide { shape, index_bytes, index_first: false, tables: None })
     };
     for (source, target, copies) in [
         (shard(68), shard(68), 8),

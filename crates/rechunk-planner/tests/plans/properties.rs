@@ -68,7 +68,7 @@ proptest! {
         request.profile = Profile::uniform(&StoreProfile::built_in("s3").unwrap());
         let index_bytes = 16 * chunks + 4;
         let shape = vec![chunk * chunks];
-        request.target.shard = Some(ShardSide { shape, index_bytes, index_first: false });
+        request.target.shard = Some(ShardSide { shape, index_bytes, index_first: false, tables: None });
         if let Err(PlanError::DoesNotFit { minimum_bytes, .. }) = plan(&request) {
             request.budget.memory_bytes = minimum_bytes;
             let planned = plan(&request);

@@ -41,6 +41,7 @@ pub(crate) fn into_shards(request: &mut PlanRequest, axes: &[Axis], on: (bool, b
             shape: shape.collect(),
             index_bytes,
             index_first: index_bytes % 3 == 0,
+            tables: None,
         });
     };
     if on.0 {

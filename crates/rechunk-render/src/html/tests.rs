@@ -215,7 +215,12 @@ fn every_rank_and_kind_has_a_page() {
         check(&text_of(&sheet("a", &request), &State::Planned));
     }
     let mut request = request();
-    let shard = ShardSide { shape: vec![100, 200, 500], index_bytes: 4096, index_first: false };
+    let shard = ShardSide {
+        shape: vec![100, 200, 500],
+        index_bytes: 4096,
+        index_first: false,
+        tables: None,
+    };
     (request.target.shard, request.budget.memory_bytes) = (Some(shard), 256 << 20);
     let page = text_of(&sheet("a", &request), &State::Begun);
     check(&page);

@@ -76,7 +76,7 @@ pub(super) fn decode(
     shards: &ShardCodec,
 ) -> Result<(), String> {
     let text = |error: FormatError| error.to_string();
-    let index = shards.format.index_of(encoded).map_err(text)?;
+    let index = shards.format.index_of(0, encoded).map_err(text)?;
     let (chain, places) = (chain(shards).map_err(text)?, Places::new(shards)?);
     decoded.clear();
     decoded.resize(bytes, 0);

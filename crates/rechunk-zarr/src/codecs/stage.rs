@@ -103,7 +103,7 @@ impl Stage {
                 let decoded = blosc::decoded_bytes(encoded, self.decoded_bytes_max);
                 self.check_decoded_bytes(decoded.map_err(|reason| self.damaged(reason))?)
             }
-            CodecSpec::Shards(shards) => shards.format.index_of(encoded).map(|_| ()),
+            CodecSpec::Shards(shards) => shards.format.index_of(0, encoded).map(|_| ()),
             _ => Ok(()),
         }
     }

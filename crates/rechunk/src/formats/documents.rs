@@ -335,7 +335,8 @@ impl Documents {
     /// or where it is not one that is ever changed.
     pub(crate) fn shape_document(&self) -> Option<(&'static str, Bytes)> {
         let (format, key, document) = self.main()?;
-        let is_of_array = key == format.row().keys.node && format.has(Fact::Growth);
+        let is_changed = format.has(Fact::Growth) || format.has(Fact::InPlace);
+        let is_of_array = key == format.row().keys.node && is_changed;
         is_of_array.then(|| (key, document.clone()))
     }
 

@@ -110,6 +110,11 @@ impl Format {
         self.row().container_ending.is_some()
     }
 
+    /// A group can be written in it: of any arrays, or of the levels of one image.
+    pub(crate) fn takes_groups(self) -> bool {
+        self.has_groups() || self.has(Fact::Levels)
+    }
+
     /// It is the format that a place is looked at for first.
     pub(crate) fn is_looked_for_first(self) -> bool {
         Self::LOOKED_FOR[0] == self

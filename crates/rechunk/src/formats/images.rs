@@ -1,8 +1,10 @@
 //! Formats that images in several resolutions lie in.
 
 use rechunk_image::{Container, Dialect};
+use rechunk_words::VoxelAxis;
 
 use super::Format;
+use super::precomputed::scale_path;
 
 impl Format {
     /// The format of a container of images; `None`: any that has groups.
@@ -11,7 +13,16 @@ impl Format {
             Container::Zarr2 => Some(Self::Zarr2),
             Container::Zarr3 => Some(Self::Zarr3),
             Container::N5 => Some(Self::N5),
+            Container::Precomputed => Some(Self::Precomputed),
             Container::Any => None,
+        }
+    }
+
+    /// Path by which a level with such voxels is named, where that follows from their size.
+    pub(crate) fn level_path(self, voxels: &[VoxelAxis]) -> Option<String> {
+        match self {
+            Self::Precomputed => scale_path(voxels),
+            Self::Zarr2 | Self::Zarr3 | Self::N5 | Self::Raw | Self::Npy | Self::Nii => None,
         }
     }
 
@@ -20,9 +31,8 @@ impl Format {
         match self {
             Self::Zarr2 => Dialect::OmeZarr04,
             Self::N5 => Dialect::BdvN5,
-            Self::Zarr3 | Self::Precomputed | Self::Raw | Self::Npy | Self::Nii => {
-                Dialect::OmeZarr05
-            }
+            Self::Precomputed => Dialect::Precomputed,
+            Self::Zarr3 | Self::Raw | Self::Npy | Self::Nii => Dialect::OmeZarr05,
         }
     }
 }

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use rechunk_format::field::Field;
 use rechunk_format::{FormatError, Layout, RegionLayout, json};
 use rechunk_grid::{ArraySpec, Region};
 use rechunk_n5::N5Metadata;
-use rechunk_precomputed::{Packing, PrecomputedMetadata};
+use rechunk_precomputed::{INFO_KEY, Packing, PrecomputedLayout, PrecomputedMetadata};
 use rechunk_raw::{Files, RawMetadata};
 use rechunk_zarr::{ArrayMetadata as ZarrMetadata, CodecSpec, KeyEncoding, ZarrLayout};
 use serde_json::{Map, Value};
@@ -128,6 +129,18 @@ impl Metadata {
             && !RegionLayout::begins_with(shards, &region.start)
         {
             layout = Arc::new(ZarrLayout::new(metadata.with_whole_shards())?);
+        }
+        if let Self::Precomputed(metadata) = self
+            && let Some(shards) = layout.shards()
+            && !RegionLayout::begins_with(shards, &region.start)
+        {
+            let chunk = layout.spec().chunk_shape.clone();
+            if region.start.iter().zip(&chunk).any(|(start, chunk)| !start.is_multiple_of(*chunk)) {
+                let what = format!("a region from {:?} on of chunks in shards", region.start);
+                let hint = format!("let it begin at multiples of the chunks, {chunk:?}");
+                return Err(Field::new(INFO_KEY, "sharding").unsupported(what, &hint));
+            }
+            layout = Arc::new(PrecomputedLayout::new(metadata.finding_each_chunk())?);
         }
         region_of(layout, region)
     }
@@ -274,13 +287,16 @@ impl Metadata {
         }
     }
 
-    /// Returns this array with chunks in files that are compressed as a whole. `None` where its
-    /// format has none, or the metadata tells.
-    pub(crate) fn in_packed_files(&self) -> Option<Self> {
-        let Self::Precomputed(metadata) = self else { return None };
-        let packed = Packing::Gzip { level: rechunk_precomputed::GZIP_LEVEL_DEFAULT };
-        (metadata.packing == Packing::None)
-            .then(|| Self::Precomputed(Box::new(metadata.with_packing(packed))))
+    /// Returns this array with chunks in files that are compressed as a whole, in each way. None
+    /// where its format has none, or the metadata tells.
+    pub(crate) fn in_packed_files(&self) -> Vec<Self> {
+        let Self::Precomputed(metadata) = self else { return Vec::new() };
+        if metadata.packing != Packing::None || metadata.sharding.is_some() {
+            return Vec::new();
+        }
+        let gzip = Packing::Gzip { level: rechunk_precomputed::GZIP_LEVEL_DEFAULT };
+        let packed = |packing| Self::Precomputed(Box::new(metadata.with_packing(packing)));
+        [gzip, Packing::Brotli].map(packed).into()
     }
 
     /// Returns this array with other keys of its chunks, where its format has several ways to make

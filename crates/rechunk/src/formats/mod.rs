@@ -26,6 +26,7 @@ pub use format::Format;
 pub(crate) use format::has_ending;
 pub use metadata::Metadata;
 pub(crate) use metadata::{has_names, in_strict_json};
+pub(crate) use precomputed::volume_of;
 pub use raw::RawFile;
 pub(crate) use row::Fact;
 pub(crate) use schema::NewGroup;

@@ -69,6 +69,10 @@ pub(crate) enum Fact {
     Shards,
     /// Chunks, or shards, may differ in length along an axis.
     ChunkLengths,
+    /// Results can go into an array that is there, which keeps its shape.
+    InPlace,
+    /// A group of it is one image: its arrays are levels, which its document lists.
+    Levels,
     /// Attributes say what elements mean: units, missing values.
     Meaning,
     /// An array that is there can become longer.

@@ -54,4 +54,6 @@ pub(crate) struct NewGroup<'a> {
     pub n5_version: Option<N5Version>,
     /// Nothing but its document makes it a group: nothing is to be below it.
     pub needs_document: bool,
+    /// Its arrays by path, where the document describes them; none where it is not known.
+    pub arrays: &'a [(String, Metadata)],
 }

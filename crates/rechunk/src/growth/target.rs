@@ -1,8 +1,10 @@
 //! Opens the array that a source goes into.
 
+use rechunk_format::ShardFormat;
 use rechunk_store::{Role, Stores};
 
 use super::Change;
+use crate::chunk_keys;
 use crate::error::store_error;
 use crate::formats::{Documents, Fact};
 use crate::open::{OpenArray, OpenOptions, Opened, open_node};
@@ -33,14 +35,16 @@ pub(crate) async fn open_existing(
             return Err(conflict(location, "is a group, and the source is one array", hint));
         }
     };
-    if !array.metadata.format().has(Fact::Growth) {
+    let format = array.metadata.format();
+    let is_updated = request.apply.is_some() && format.has(Fact::InPlace);
+    if !format.has(Fact::Growth) && !is_updated {
+        let article = format.row().with_article;
         return Err(Error::Usage {
-            message: format!(
-                "{location}: nothing can be put into files of raw elements that are there"
-            ),
+            message: format!("{location}: nothing can be put into {article} array that is there"),
             hint: Some("copy it to Zarr or N5, which can grow".into()),
         });
     }
+    let array = if is_updated { in_place(location, array).await? } else { array };
     if array.described_by.is_some() {
         let reason = "is only described by consolidated metadata, and has none of its own";
         return Err(conflict(location, reason, "copy it anew"));
@@ -58,6 +62,21 @@ pub(crate) async fn open_existing(
     }
     let change = Change::of(location, &documents)?;
     Ok((array, change))
+}
+
+/// The array as its objects are named, if chunks of it can be written one by one.
+async fn in_place(location: &str, array: OpenArray) -> Result<OpenArray, Error> {
+    let (array, _) =
+        chunk_keys::settled(array).await.map_err(|error| of_target(location, error))?;
+    if array.array.layout().shards().is_some_and(ShardFormat::is_scattered) {
+        let reason = "has shards that hold chunks from anywhere, which are not written";
+        return Err(conflict(location, reason, "copy it, with other shards or none"));
+    }
+    if array.metadata.is_only_copied() {
+        let reason = "loses what is written to it: its chunks are only copied as they are";
+        return Err(conflict(location, reason, "write a new array, of another encoding"));
+    }
+    Ok(array)
 }
 
 fn conflict(location: &str, reason: &str, hint: impl Into<Remedy>) -> Error {

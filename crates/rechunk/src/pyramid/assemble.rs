@@ -19,6 +19,7 @@ use super::sizes::{Sizes, factors, shape_of};
 use super::targets::{LevelWish, SpecifiedLevel, specified};
 use super::{PyramidReport, PyramidRequest};
 use crate::Error;
+use crate::formats::Format;
 use crate::into_version::check_takes_group;
 use crate::job::Job;
 use crate::request::CopyRequest;
@@ -157,7 +158,9 @@ fn made_levels(
     (wanted, begun): (Vec<Vec<u64>>, &[String]),
 ) -> Vec<Level> {
     let shape = &image.array.spec().shape;
-    let mut made = Vec::new();
+    let mut made: Vec<Level> = Vec::new();
+    let format = Format::of_images(dialect.container());
+    let is_made = |made: &[Level], path: &str| made.iter().any(|level| level.path == path);
     let all = if is_there { Vec::new() } else { vec![vec![1; shape.len()]] };
     let taken = |path: &str| known.iter().any(|known| known.path == path);
     let begun = if begun.len() == wanted.len() { begun } else { &[] };
@@ -167,7 +170,10 @@ fn made_levels(
         let path = level.map(|level| &level.path).or(begun.get(at)).cloned();
         let path = path.unwrap_or_else(|| {
             loop {
-                let path = path_of(dialect, known.first().map(|known| &*known.path), number);
+                let by_size = format.and_then(|format| format.level_path(&image.voxels(&factors)));
+                let first = known.first().map(|known| &*known.path);
+                let path = by_size.filter(|path| !taken(path) && !is_made(&made, path));
+                let path = path.unwrap_or_else(|| path_of(dialect, first, number));
                 number += 1;
                 if !taken(&path) {
                     break path;

@@ -5,7 +5,7 @@ use rechunk_reduce::Method;
 
 use super::PyramidRequest;
 use super::image::{ImageGroup, SourceImage};
-use crate::formats::Format;
+use crate::formats::{Fact, Format};
 use crate::request::CopyRequest;
 use crate::{Axes, Error};
 
@@ -20,6 +20,16 @@ pub(super) fn dialect_of(
     if let Some(group) = there {
         let (dialect, format) = (group.found.dialect, group.format);
         let asked = (pyramid.dialect.unwrap_or(dialect), request.format.unwrap_or(format));
+        if format.has(Fact::Levels) {
+            return Err(Error::Usage {
+                message: format!(
+                    "levels cannot be added to {}: its document describes all of them, and others may \
+                     change it too",
+                    group.location
+                ),
+                hint: Some("name another target, for a volume of its own".into()),
+            });
+        }
         if asked != (dialect, format) {
             return Err(Error::Usage {
                 message: format!(
@@ -35,7 +45,7 @@ pub(super) fn dialect_of(
         return Ok((dialect, format));
     }
     let by_name = request.format.unwrap_or_else(|| Format::of_target(&request.target));
-    if !by_name.has_groups() {
+    if !by_name.takes_groups() {
         return Err(Error::Usage {
             message: format!("an image of several levels cannot be written as {}", by_name.name()),
             hint: Some("name a target that ends in .zarr or .n5".into()),
@@ -62,7 +72,7 @@ pub(super) fn dialect_of(
             hint: Some("leave the order of axes out".into()),
         });
     }
-    if request.format.is_some_and(|asked| asked != format) || !format.has_groups() {
+    if request.format.is_some_and(|asked| asked != format) || !format.takes_groups() {
         return Err(Error::Usage {
             message: format!("{} cannot be written as {}", dialect.name(), by_name.name()),
             hint: Some(format!("leave the format out: it lies in {}", format.name()).into()),

@@ -4,6 +4,7 @@ use rechunk_image::{
     Axis, AxisKind, Dialect, FoundImage, FoundLevel, read_axes_from_array, read_image,
 };
 use rechunk_store::{Role, Store, Stores};
+use rechunk_words::{LengthUnit, VoxelAxis};
 use rechunk_zarr::GroupMetadata;
 use serde_json::{Map, Value};
 
@@ -81,6 +82,22 @@ pub(super) async fn open_image(
     }
     let (array, other_keys) = chunk_keys::settled(array).await?;
     Ok(SourceImage { other_keys, ..described(array, group) })
+}
+
+impl SourceImage {
+    /// Size and place of the voxels of the level of these factors. Its first one begins where that
+    /// of level 0 does.
+    pub(super) fn voxels(&self, factors: &[u64]) -> Vec<VoxelAxis> {
+        let unit = |axis: &Axis| LengthUnit::parse(axis.unit.as_deref()?).ok();
+        let lists = self.axes.iter().zip(&self.scale).zip(&self.translation).zip(factors);
+        lists
+            .map(|(((axis, size), origin), factor)| VoxelAxis {
+                size: size * *factor as f64,
+                origin: *origin,
+                unit: unit(axis),
+            })
+            .collect()
+    }
 }
 
 fn no_image(location: &str) -> Error {

@@ -52,12 +52,14 @@ pub(super) struct SpecifiedLevel {
 }
 
 /// The source as an array of the shape of a level: what its target is specified by.
-fn as_level(source: &OpenArray, shape: &[u64]) -> Result<OpenArray, Error> {
+fn as_level(image: &SourceImage, shape: &[u64], factors: &[u64]) -> Result<OpenArray, Error> {
+    let source = &image.array;
     let metadata = source.metadata.with_shape(shape);
     let layout = metadata.layout().map_err(Error::target_metadata)?;
     let layout = source.recount_layout(source.cast_layout(layout)?)?;
     let array = Array::new(layout, source.array.store().clone());
-    Ok(OpenArray { array, metadata, region: None, ..source.clone() })
+    let voxels = Some(image.voxels(factors));
+    Ok(OpenArray { array, metadata, region: None, voxels, ..source.clone() })
 }
 
 /// Specifies the arrays of a level, of which the first `split` axes are split off.
@@ -68,7 +70,7 @@ pub(super) fn specified(
     wish: LevelWish,
 ) -> Result<SpecifiedLevel, Error> {
     let LevelWish { factors, shape, paths, attributes } = wish;
-    let seen = as_level(&image.array, &shape)?;
+    let seen = as_level(image, &shape, &factors)?;
     let chunk = chunk_of(request, image, (&seen, split))?;
     let first = paths.first().map(String::as_str).unwrap_or_default();
     let text = chunk.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
@@ -107,7 +109,8 @@ fn with_shards_of(
     (source, format): (&OpenArray, Format),
     chunk: &[u64],
 ) -> Result<CopyRequest, Error> {
-    let shards = source.array.layout().shards().filter(|_| request.shards.is_none());
+    let shards = source.array.layout().shards();
+    let shards = shards.filter(|found| request.shards.is_none() && !found.is_scattered());
     let Some(shard) = shards.map(ShardFormat::shard_shape).filter(|_| format.has(Fact::Shards))
     else {
         return Ok(request);

@@ -11,7 +11,7 @@ use super::TreeJob;
 use crate::complete::holds;
 use crate::error::store_error;
 use crate::formats::n5::is_inside_n5;
-use crate::formats::{Format, NewGroup};
+use crate::formats::{Format, Metadata, NewGroup};
 use crate::member_location::paths_above;
 use crate::target::{create_groups, groups_above};
 use crate::{Error, consolidated, large_document};
@@ -27,6 +27,8 @@ pub(super) struct TreeDocuments {
     groups: BTreeMap<String, GroupMetadata>,
     /// Paths of those with consolidated metadata of their own: those that have it in the source.
     consolidated: BTreeSet<String>,
+    /// The arrays by path, where the document of the root describes them.
+    arrays: Vec<(String, Metadata)>,
     /// Those of all groups and arrays, where the format has consolidated metadata.
     all: Option<Consolidated>,
     /// Paths of groups and directories in which there is something.
@@ -54,6 +56,7 @@ impl TreeDocuments {
             root: job.root.clone(),
             groups: job.groups.clone(),
             consolidated: job.consolidated.clone(),
+            arrays: described(job),
             all: all_of(job)?,
             filled,
         })
@@ -86,7 +89,7 @@ impl TreeDocuments {
     /// its directory has to come from somewhere where nothing is.
     fn documents_of(&self, path: &str, group: &GroupMetadata) -> NodeDocuments {
         let needs_document = !self.filled.contains(path);
-        let new = NewGroup { group, n5_version: None, needs_document };
+        let new = NewGroup { group, n5_version: None, needs_document, arrays: &[] };
         let documents = (self.format.schema().group_documents)(&new);
         let all = self.all.as_ref().filter(|_| self.consolidated.contains(path));
         let consolidated = all.map(|all| {
@@ -100,7 +103,8 @@ impl TreeDocuments {
     /// The documents of the root.
     fn root_documents(&self) -> NodeDocuments {
         let n5_version = Some(self.n5_version).filter(|_| !is_inside_n5(&self.location));
-        let new = NewGroup { group: &self.root, n5_version, needs_document: false };
+        let (needs_document, arrays) = (false, &self.arrays[..]);
+        let new = NewGroup { group: &self.root, n5_version, needs_document, arrays };
         let documents = (self.format.schema().group_documents)(&new);
         NodeDocuments::new(documents, self.all.clone())
     }
@@ -109,6 +113,12 @@ impl TreeDocuments {
     pub(super) async fn are_at(&self, target: &Store) -> Result<bool, Error> {
         self.root_documents().are_at(target).await
     }
+}
+
+/// The arrays of a job, where the document of the root is to describe them.
+fn described(job: &TreeJob) -> Vec<(String, Metadata)> {
+    let arrays = job.arrays.iter().filter(|_| job.format.describes_members());
+    arrays.map(|array| (array.path.clone(), array.job.target.clone())).collect()
 }
 
 /// The documents of all groups and arrays in one.

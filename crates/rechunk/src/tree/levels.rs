@@ -175,7 +175,8 @@ impl AddedLevels {
         }
         self.create_groups(&control).await?;
         let n5_version = if version.is_none() { self.n5_version(&control).await? } else { None };
-        let new = NewGroup { group: &self.image, n5_version, needs_document: true };
+        let (needs_document, arrays) = (true, &[][..]);
+        let new = NewGroup { group: &self.image, n5_version, needs_document, arrays };
         let documents = (self.format.schema().group_documents)(&new);
         NodeDocuments::new(documents, own).write(&control).await.map_err(failed)?;
         control.sync().await.map_err(failed)?;

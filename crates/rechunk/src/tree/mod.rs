@@ -25,6 +25,7 @@ mod saved;
 mod state;
 mod taken_in;
 mod together;
+mod volume;
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -173,10 +174,10 @@ impl TreeJob {
         let format = request.format.or(by_dialect);
         let format = format.unwrap_or_else(|| Format::of_target(&request.target));
         ome::check(&selection, format)?;
-        if !format.has_groups() {
+        if !format.takes_groups() {
             return Err(Error::Usage {
                 message: format!("a group cannot be written as {}", format.name()),
-                hint: Some("give --format zarr3, zarr2 or n5".into()),
+                hint: Some("give --format zarr3, zarr2, n5 or precomputed".into()),
             });
         }
         // One budget, whatever is free when the next array is planned.
@@ -211,6 +212,7 @@ impl TreeJob {
             }
         }
         let formats = (source.format, format);
+        warnings.extend(volume::carry(&mut root, formats, &location));
         let said = found.say_in(&mut root, formats, (selection.dialect, request.axes));
         warnings.extend(said.warnings);
         let planner = Planner {
@@ -239,6 +241,7 @@ impl TreeJob {
             ..Self::new(request, format, stores)
         };
         job.follow_selected();
+        volume::check(&job)?;
         Ok(job)
     }
 

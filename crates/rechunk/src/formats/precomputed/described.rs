@@ -27,7 +27,9 @@ impl Described for PrecomputedMetadata {
     }
 
     fn object_shape(&self) -> Vec<u64> {
-        Self::spec(self).chunk_shape
+        let layout = PrecomputedLayout::new(self.clone()).ok();
+        let shard = layout.and_then(|layout| Some(layout.shards()?.shard_shape().to_vec()));
+        shard.unwrap_or_else(|| Self::spec(self).chunk_shape)
     }
 
     fn data_type_name(&self) -> String {

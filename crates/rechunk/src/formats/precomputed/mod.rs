@@ -5,6 +5,6 @@ mod documents;
 mod row;
 mod target;
 
-pub(crate) use documents::SCHEMA;
+pub(crate) use documents::{SCHEMA, volume_of};
 pub(crate) use row::PRECOMPUTED;
-pub(crate) use target::target;
+pub(crate) use target::{scale_path, target};

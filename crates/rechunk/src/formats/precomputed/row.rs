@@ -9,10 +9,10 @@ pub(crate) static PRECOMPUTED: Row = Row {
     with_article: "a precomputed",
     family: "precomputed volumes",
     keys: Keys { node: INFO_KEY, group: None, attributes: None },
-    // A volume has scales; groups of anything else cannot be written.
+    // No ending tells a volume.
     container_ending: None,
     file_ending: None,
     zarr_version: None,
     check_codec: |text| parse_choice(text).map(drop),
-    facts: &[Fact::VoxelFields],
+    facts: &[Fact::VoxelFields, Fact::Shards, Fact::Levels, Fact::InPlace],
 };

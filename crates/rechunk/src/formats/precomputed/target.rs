@@ -1,9 +1,10 @@
 //! A target in precomputed.
 
 use rechunk_precomputed::{
-    Choice, Encoding, Packing, PrecomputedMetadata, PrecomputedTarget, derived_names, parse_choice,
+    Choice, Encoding, Packing, PrecomputedMetadata, PrecomputedTarget, TargetShards, derived_names,
+    parse_choice, scale_key,
 };
-use rechunk_words::{ChunkSpec, LengthUnit, VoxelAxis};
+use rechunk_words::{ChunkSpec, LengthUnit, ShardSpec, VoxelAxis};
 use serde_json::Value;
 
 use crate::Error;
@@ -43,10 +44,18 @@ pub(crate) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> 
     }
     if let Metadata::Precomputed(metadata) = source
         && !metadata.key.is_empty()
+        && !wish.request.is_member
     {
         note_key(&mut attributes, &metadata.key);
     }
-    let target = PrecomputedTarget { choice, resolution, voxel_offset };
+    let shards = wish.shard_shape.and_then(|shape| shards(wish, shape));
+    let target = PrecomputedTarget {
+        choice,
+        shards,
+        is_member: wish.request.is_member,
+        resolution,
+        voxel_offset,
+    };
     let (metadata, more) = PrecomputedMetadata::new_target(&spec, &attributes, &target)
         .map_err(|error| wish.refuse(error))?;
     warnings.extend(more);
@@ -68,7 +77,11 @@ fn choice(wish: &Wish<'_>) -> Result<(Choice, Vec<String>), Error> {
     let raw = Choice { encoding: Encoding::Raw, packing: Packing::None };
     let Some(source) = source else { return Ok((raw, Vec::new())) };
     let packing = match source.packing {
-        Packing::Told => Packing::None,
+        // In shards it is chunks that are compressed, and not files.
+        Packing::Gzip { .. } if source.sharding.is_some() && wish.shard_shape.is_none() => {
+            Packing::None
+        }
+        Packing::Told | Packing::Brotli => Packing::None,
         known @ (Packing::None | Packing::Gzip { .. }) => known,
     };
     let is_kept = is_copied_as_it_is(wish) || source.encoding.is_lossless();
@@ -100,7 +113,8 @@ fn fits(encoding: Encoding, source: &OpenArray) -> bool {
 fn check_place(wish: &Wish<'_>, choice: Choice) -> Result<(), Error> {
     let target = &wish.request.target;
     let is_remote = target.contains("://") && !target.starts_with("file://");
-    if !is_remote || choice.packing == Packing::None {
+    // In shards it is chunks that are compressed, as the document says.
+    if !is_remote || wish.shard_shape.is_some() || choice.packing == Packing::None {
         return Ok(());
     }
     Err(Error::Usage {
@@ -108,6 +122,25 @@ fn check_place(wish: &Wish<'_>, choice: Choice) -> Result<(), Error> {
             "{target}: files that are compressed as a whole are only written to disks"
         ),
         hint: Some("leave gzip out: raw, compressed_segmentation or png".into()),
+    })
+}
+
+/// Shards of a shape. A shape that was asked for is meant; one that the source has, or that is to
+/// have a size, is a wish.
+fn shards(wish: &Wish<'_>, shape: &[u64]) -> Option<TargetShards> {
+    let zyx = *shape.last_chunk::<SPACE>()?;
+    let asked = wish.request.shards.as_ref().filter(|asked| !asked.is_keep());
+    let is_sized = matches!(asked, Some(ShardSpec::Shape(shape)) if shape.has_auto());
+    let like = match &wish.source.metadata {
+        Metadata::Precomputed(metadata) => metadata.sharding,
+        Metadata::Zarr(_) | Metadata::N5(..) | Metadata::Raw(_) => None,
+    };
+    let like = like.filter(|_| asked.is_none());
+    Some(TargetShards {
+        zyx,
+        is_exact: asked.is_some() && !is_sized,
+        is_told: asked.is_none(),
+        like,
     })
 }
 
@@ -151,20 +184,37 @@ fn place(source: &OpenArray) -> ([f64; 3], [i64; 3], Vec<String>) {
         resolution[at] = in_nanometres(axis, axis.size);
         let voxels = axis.origin / axis.size;
         let whole = voxels.round();
-        match format!("{whole:.0}").parse::<i64>() {
-            Ok(whole_voxels) if (voxels - whole).abs() <= OFFSET_TOLERANCE => {
-                offset[at] = whole_voxels.saturating_add(start(number));
-            }
-            _ => {
-                offset[at] = start(number);
-                warnings.push(format!(
-                    "the offset {} is no whole number of voxels of {}: it is left out",
-                    axis.origin, axis.size
-                ));
-            }
+        let is_whole = (voxels - whole).abs() <= OFFSET_TOLERANCE;
+        let voxels = if is_whole { whole } else { voxels.floor() };
+        offset[at] =
+            start(number).saturating_add(format!("{voxels:.0}").parse::<i64>().unwrap_or_default());
+        if !is_whole && !is_centre(axis.origin / axis.size) {
+            warnings.push(format!(
+                "the offset {} is no whole number of voxels of {}: it becomes that of voxel {voxels}",
+                axis.origin, axis.size
+            ));
         }
     }
     (resolution, offset, warnings)
+}
+
+/// True for the centre of a cell of several voxels, counted in cells from that of its first voxel.
+/// So say images where their levels begin; the corner is meant.
+fn is_centre(cells: f64) -> bool {
+    /// Voxels of a cell along an axis, the most.
+    const FACTOR_MAX: u32 = 1 << 12;
+    let rest = cells - cells.floor();
+    (2..=FACTOR_MAX).any(|factor| {
+        let centre = f64::from(factor - 1) / f64::from(2 * factor);
+        (rest - centre).abs() <= OFFSET_TOLERANCE * 1e-3
+    })
+}
+
+/// The key of a scale with such voxels, slowest axis first; `None` where an axis of space is
+/// missing.
+pub(crate) fn scale_path(voxels: &[VoxelAxis]) -> Option<String> {
+    let [z, y, x] = *voxels.last_chunk::<SPACE>()?;
+    Some(scale_key([x, y, z].map(|axis| in_nanometres(&axis, axis.size))))
 }
 
 /// A length along an axis in nanometres, without the last digits of a conversion.
