@@ -131,6 +131,8 @@ mod sharded_lengths;
 #[cfg(test)]
 mod stories;
 #[cfg(test)]
+mod strings;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod tiff_references;

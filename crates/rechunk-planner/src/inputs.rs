@@ -12,9 +12,10 @@ pub(crate) struct Inputs<'a> {
     pub reads_shards: bool,
 }
 
-/// Units that the first stage may fetch at once: chunks, or whole shards where there are such.
+/// Units that the first stage may fetch at once: chunks, or whole shards where there are such. Of a
+/// shard whose elements differ in length it is not known whether it can be held.
 pub(crate) fn readings(request: &PlanRequest) -> &'static [bool] {
-    if request.source.shard.is_some() { &[false, true] } else { &[false] }
+    if request.source.shard.is_some() && !request.is_variable { &[false, true] } else { &[false] }
 }
 
 /// Extents of the array, at least 1: a box that spans every axis.
