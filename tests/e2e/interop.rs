@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Folder, fixture, rechunk, root, tree};
+use crate::harness::{Folder, fixture, rechunk, root};
 use crate::oracle::{World, available, job, make, read};
 
 /// Ways to cut a target, tried in turn.
@@ -98,9 +98,6 @@ pub(crate) fn survive(what: &str, sources: &[Source], cuts: usize) {
         }
         problems.extend(difference(&sources[copy.source], &truth[copy.source], copy, answer));
     }
-    let variable = made.iter().filter(|copy| is_variable(&sources[copy.source]));
-    problems
-        .extend(variable.filter_map(|copy| other_bytes(&sources[copy.source].path, &copy.path)));
     let unread: Vec<&Made> =
         made.iter().filter(|copy| unread.contains(copy.path.as_str())).collect();
     problems.extend(read_by_us(sources, &truth, &unread));
@@ -143,28 +140,11 @@ fn truth(sources: &[Source]) -> Vec<Value> {
     truth
 }
 
-/// Chunks of elements that differ in length have to be the source's, byte for byte, whatever their
-/// keys.
-fn other_bytes(source: &str, copy: &str) -> Option<String> {
-    let chunks = |path: &str| {
-        let mut files = tree(path.as_ref());
-        files.retain(|name, digest| {
-            !digest.is_empty() && name != "zarr.json" && !name.starts_with(".z")
-        });
-        let mut digests: Vec<String> = files.into_values().collect();
-        digests.sort_unstable();
-        digests
-    };
-    (chunks(source) != chunks(copy)).then(|| format!("{source}: other chunks in {copy}"))
-}
-
 /// Problems of copies that no oracle reads: what we decode of them has to be the source's elements.
 fn read_by_us(sources: &[Source], truth: &[Value], copies: &[&Made]) -> Vec<String> {
     let mut problems = Vec::new();
     let (mut decoded, mut jobs) = (Vec::new(), Vec::new());
-    // Elements of variable length are compared as they are stored.
-    let is_fixed = |copy: &&&Made| !is_variable(&sources[copy.source]);
-    for copy in copies.iter().filter(is_fixed) {
+    for copy in copies {
         let plain = format!("{}-decoded", copy.path);
         let raw = ["--codec", "none", "--shards", "none", "--no-fsync", "-q"];
         let done = rechunk(&[&["copy", copy.path.as_str(), plain.as_str()], &raw[..]].concat());
@@ -315,13 +295,11 @@ fn copy_all(sources: &[Source], folder: &Path, cuts: usize) -> (Vec<Made>, Vec<S
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(source) = sources.get(number) else { return };
-            // Only one cut can be made of elements that differ in length.
-            let cuts = if is_variable(source) { CUTS.len() } else { cuts };
             let ways = [2, 3].into_iter().flat_map(|version| (0..cuts).map(move |c| (version, c)));
             for (version, cut) in ways {
                 let cut = CUTS[(number + usize::from(version) + cut) % CUTS.len()];
                 match copy(number, source, folder, (version, cut)) {
-                    Ok(copy) => made.lock().unwrap().extend(copy),
+                    Ok(copy) => made.lock().unwrap().push(copy),
                     Err(problem) => problems.lock().unwrap().push(problem),
                 }
             }
@@ -340,24 +318,18 @@ fn copy(
     source: &Source,
     folder: &Path,
     (version, cut): (u8, &str),
-) -> Result<Option<Made>, String> {
+) -> Result<Made, String> {
     let format = format!("zarr{version}");
     let path = folder.join(format!("{number}-{format}-{cut}")).display().to_string();
     let chunks = chunks(source, cut);
     let mut options = vec!["--format", &format, "--chunks", &chunks, "--no-fsync", "-q"];
     let shards = SHARDS[(number + cut.len()) % SHARDS.len()];
-    if let (3, false, Some(shards)) = (version, is_variable(source), shards) {
+    if let (3, Some(shards)) = (version, shards) {
         options.extend(["--shards", shards]);
     }
     let done = rechunk(&[&["copy", source.path.as_str(), path.as_str()], &options[..]].concat());
     if done.code == 0 {
-        return Ok(Some(Made { source: number, path, version }));
-    }
-    // Elements of variable length are copied, but not cut, and not always to the other version.
-    let is_asked_too_much = cut != "keep" || version != source.version;
-    let is_refused = done.code == 3 && done.stderr.contains("of variable length");
-    if is_variable(source) && is_refused && is_asked_too_much {
-        return Ok(None);
+        return Ok(Made { source: number, path, version });
     }
     Err(format!("{} to {format}, {cut}: exit {}\n{}", source.path, done.code, done.stderr))
 }

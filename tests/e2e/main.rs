@@ -139,6 +139,8 @@ mod sharded_lengths;
 #[cfg(test)]
 mod stories;
 #[cfg(test)]
+mod strings;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod tiff_references;

@@ -188,6 +188,7 @@ fn synthetic_request(args: &PlanArgs) -> Result<PlanRequest, Error> {
         item_bytes,
         source: Side { runs: source_runs, ..Side::raw(&source, item_bytes) },
         target: Side { shard, runs: target_runs, ..Side::raw(&target, item_bytes) },
+        is_variable: false,
         same_encoding: true,
         same_shards: false,
         store_can_copy: false,

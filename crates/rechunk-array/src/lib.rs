@@ -16,6 +16,7 @@ mod gaps;
 mod presence;
 mod regions;
 mod shards;
+mod within;
 
 pub use array::Array;
 pub use error::ArrayError;
@@ -23,6 +24,7 @@ pub use gaps::ObjectList;
 pub use presence::Missing;
 pub use regions::{RegionError, RegionOptions, RegionRead};
 pub use shards::{ShardWriter, WholeShard};
+pub use within::Within;
 
 #[cfg(test)]
 mod tests;

@@ -41,5 +41,14 @@ pub fn encoded_bytes_max(decoded: u64) -> u64 {
     decoded.saturating_add(decoded / 8).saturating_add(SLACK_BYTES)
 }
 
+/// Whether a decoder has refused bytes because they decode to more than `bound`, the most that it
+/// was to make. `reason` is its error.
+pub fn is_too_long(reason: &str, bound: usize) -> bool {
+    let text = format!("more than {bound}");
+    reason
+        .match_indices(&text)
+        .any(|(at, _)| !reason[at + text.len()..].starts_with(|next: char| next.is_ascii_digit()))
+}
+
 #[cfg(test)]
 mod tests;

@@ -78,7 +78,9 @@ proptest! {
             prop_assert_eq!(&decoded, &bytes, "{}", case.name);
             let mut less = Vec::new();
             let refused = (case.decode)(&encoded, &mut less, bytes.len() - 1);
-            prop_assert!(refused.is_err(), "{}", case.name);
+            let reason = refused.unwrap_err();
+            prop_assert!(is_too_long(&reason, bytes.len() - 1), "{}: {reason}", case.name);
+            prop_assert!(!is_too_long(&reason, bytes.len()), "{}: {reason}", case.name);
             prop_assert!(less.capacity() <= bytes.len() + 64, "{}", case.name);
         }
     }

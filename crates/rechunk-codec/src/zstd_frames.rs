@@ -29,10 +29,15 @@ thread_local! {
 /// the output buffer is the limit, and serves as the window, so that nothing else is allocated.
 pub fn decode(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Result<(), String> {
     decoded.resize(bound, 0);
-    let length = decode_into(encoded, decoded)?;
+    let length = decode_into(encoded, decoded).map_err(|reason| {
+        if reason == TOO_SMALL { format!("decodes to more than {bound} bytes") } else { reason }
+    })?;
     decoded.truncate(length);
     Ok(())
 }
+
+/// The library's words for an output buffer that does not hold what is decoded.
+const TOO_SMALL: &str = "Destination buffer is too small";
 
 /// [`decode`] into a place; how many bytes of it were filled.
 pub(crate) fn decode_into(encoded: &[u8], decoded: &mut [u8]) -> Result<usize, String> {

@@ -23,6 +23,7 @@ use crate::stage::way_out::WayOut;
 use crate::steps::slot::Slot;
 use crate::steps::{ahead, announced, flow};
 use crate::units::unit::Units;
+use crate::variable::{self, state::VariableState};
 use crate::ways_in::{by_slab, store_copies};
 use crate::{Execution, Fault, Sink};
 
@@ -30,6 +31,9 @@ use crate::{Execution, Fault, Sink};
 pub(crate) fn way_in(stage: &Stage, execution: &Execution) -> WayIn {
     if stage.schedule().is_some() {
         return WayIn::Runs;
+    }
+    if stage.is_variable() {
+        return WayIn::Variable;
     }
     let source = &execution.source;
     let shards = match stage.input_unit() {
@@ -77,7 +81,10 @@ pub(crate) fn stage(run: Arc<RunContext>, number: usize) -> Result<StageRun, Fau
     // place.
     let planned = execution.plan.threads;
     let threads = stage.workers(planned).min(u64::from(planned));
-    let has_fill = target.spec().fill_value.is_some();
+    let variable = match way_in {
+        WayIn::Variable => Some(Arc::new(VariableState::new(&stage, execution)?)),
+        _ => None,
+    };
     let digest = match execution.sink {
         Sink::Compare(_) => StageDigest::None,
         Sink::Write(_) if !execution.takes_digest => StageDigest::None,
@@ -91,8 +98,13 @@ pub(crate) fn stage(run: Arc<RunContext>, number: usize) -> Result<StageRun, Fau
         (source.spec().fill_item(endian), target.spec().fill_item(endian));
     let op = StageOp::of(&stage, execution, data_type, endian);
     // What is absent here and there has to read the same.
-    let is_same_fill = source_fill == target_fill && op.is_none();
-    let skips_absent = has_fill && is_same_fill && execution.write_empty != WriteEmpty::Always;
+    let (has_fill, is_same_fill) = match &variable {
+        Some(_) => VariableState::fills(source.as_ref(), target.as_ref()),
+        None => (target.spec().fill_value.is_some(), source_fill == target_fill && op.is_none()),
+    };
+    let skips_absent = (has_fill || variable.is_some())
+        && is_same_fill
+        && execution.write_empty != WriteEmpty::Always;
     let edges = source.spec().edges.as_ref();
     let held = edges.and_then(|edges| edges.held(&execution.plan.source().shape));
     let leaves_absent_out = skips_absent && way_out == WayOut::Write && held.is_none();
@@ -106,6 +118,7 @@ pub(crate) fn stage(run: Arc<RunContext>, number: usize) -> Result<StageRun, Fau
         in_place,
         busy: BusyTasks::new(execution, &way_in, leaves_absent_out, is_same_fill),
         ahead_lanes: ahead::lanes(execution, &stage, &way_in),
+        variable,
         workers: Workers::new(&stage),
         digest,
         cpu,
@@ -163,7 +176,10 @@ pub(crate) async fn task(
             digest: DigestSum::default(),
             stage: Arc::clone(&stage),
         });
-        let of_units = flow::run(&task, &mut slot.lanes).await?;
+        let of_units = match &stage.way_in {
+            WayIn::Variable => variable::task::run(&task).await?,
+            _ => flow::run(&task, &mut slot.lanes).await?,
+        };
         digest = digest.zip(of_units).map(|(sum, new)| sum + new + task.digest.get());
     }
     Ok(digest)

@@ -5,7 +5,7 @@ use rechunk_kernel::wide;
 use rechunk_plan::{ArrayRole, Kernel, PLAN_VERSION, RunsSide, Stage, Unit};
 
 use crate::journal::DoneSet;
-use crate::{Execution, Fault, Sink, begin, pyramid, windows};
+use crate::{Execution, Fault, Sink, begin, pyramid, variable, windows};
 
 /// Refuses what would go wrong later, or quietly.
 pub(crate) fn check(execution: &Execution, done: &DoneSet) -> Result<(), Fault> {
@@ -92,7 +92,9 @@ fn check_arrays(execution: &Execution) -> Result<(), Fault> {
             let has = has.map(ShardFormat::shard_shape);
             format!("the {name} has shards of {has:?}, the plan {planned:?}")
         })?;
-        require(spec.item_bytes() == array.item_bytes, || {
+        // Of elements that differ in length the plan says what is expected.
+        let is_expected = spec.data_type.is_variable();
+        require(is_expected || spec.item_bytes() == array.item_bytes, || {
             let (found, planned) = (spec.item_bytes(), array.item_bytes);
             format!("an element of the {name} has {found} bytes, the plan's {planned}")
         })?;
@@ -142,6 +144,9 @@ fn check_stages(execution: &Execution) -> Result<(), Fault> {
         check_lanes(execution, number)?;
         if stage.passes_through() {
             check_passthrough(execution)?;
+        }
+        if stage.is_variable() {
+            variable::state::check(execution)?;
         }
         if stage.schedule().is_some() {
             check_runs(execution, number)?;

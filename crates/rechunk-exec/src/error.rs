@@ -90,6 +90,21 @@ pub enum Fault {
         /// Its elements.
         elements: u64,
     },
+    /// A chunk of elements that differ in length needs more memory than there is.
+    #[error(
+        "chunk {chunk:?} of {array} does not fit in the memory that is allowed: with what it is \
+         made of it needs {least_bytes} bytes at least, and {budget_bytes} are allowed"
+    )]
+    NoRoom {
+        /// Location of the target.
+        array: String,
+        /// Index of the chunk.
+        chunk: Vec<u64>,
+        /// Memory that is allowed, bytes.
+        budget_bytes: u64,
+        /// Memory without which it does not fit, bytes. It may take more.
+        least_bytes: u64,
+    },
     /// Elements cannot be copied: a bug, but one that is caught before anything is touched.
     #[error("copying elements: {0}")]
     Kernel(#[source] KernelError),
@@ -168,6 +183,14 @@ impl ExecError {
             Some(Fault::DamagedPiece { written_by, .. } | Fault::LostPiece { written_by, .. }) => {
                 Some(*written_by)
             }
+            _ => None,
+        }
+    }
+
+    /// The memory, bytes, without which a chunk does not fit, if that is why. It may take more.
+    pub fn least_bytes(&self) -> Option<u64> {
+        match self.fault()? {
+            Fault::NoRoom { least_bytes, .. } => Some(*least_bytes),
             _ => None,
         }
     }

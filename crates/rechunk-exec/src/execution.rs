@@ -199,6 +199,10 @@ pub struct RunReport {
 /// that are not stored count nothing.
 pub(crate) const ENCODED_METHOD: &str = "rechunk-multilinear-127-of-crc32c";
 
+/// Name of the method for elements that differ in length. Their digest is that of an array of the
+/// same shape which has, at the place of each, its CRC32C and its length plus one (64 bits each).
+pub(crate) const VARIABLE_METHOD: &str = "rechunk-multilinear-127-of-elements";
+
 /// A digest of all that a run has taken from its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArrayDigest {

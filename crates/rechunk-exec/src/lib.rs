@@ -29,6 +29,7 @@ mod steps;
 mod task_range;
 mod tasks;
 mod units;
+mod variable;
 mod ways_in;
 mod ways_out;
 mod windows;

@@ -4,6 +4,7 @@ use std::ops::Range;
 use rechunk_grid::{ArraySpec, Endian};
 use serde::{Deserialize, Serialize};
 
+use crate::variable::VariableLayout;
 use crate::{CodecCost, FormatError, RunFormat, ShardFormat};
 
 /// Order of the elements of a decoded chunk in memory.
@@ -122,6 +123,20 @@ pub trait Layout: Debug + Send + Sync {
     /// There is one object or range for each chunk. `None` if more than the elements is stored.
     fn plain(&self) -> Option<Plain> {
         (self.codec_cost().is_raw && self.shards().is_none()).then_some(Plain::Padded)
+    }
+
+    /// Codecs of elements that differ in length, where [`Layout::decode`] has no say and chunks can
+    /// be decoded all the same. They are alike for all chunks.
+    fn variable(&self) -> Option<&dyn VariableLayout> {
+        None
+    }
+
+    /// Chunk `index` as it is stored, where the array has not all of it: its shape, and how many
+    /// elements along each axis come before those that the array has. Of use where chunks are
+    /// decoded by [`Layout::variable`].
+    fn stored_part(&self, index: &[u64]) -> Option<(Vec<u64>, Vec<u64>)> {
+        let _ = index;
+        None
     }
 
     /// True if a chunk that is absent means something else than a chunk of fill values: no data,

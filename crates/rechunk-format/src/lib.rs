@@ -21,6 +21,7 @@ mod placed_layout;
 mod region_layout;
 mod runs;
 mod shard;
+pub mod variable;
 mod view;
 
 pub use codec::CodecCost;

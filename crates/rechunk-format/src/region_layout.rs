@@ -195,6 +195,11 @@ impl View for RegionLayout {
         in_inner.iter().zip(&self.first_object).map(|(at, first)| at.checked_sub(*first)).collect()
     }
 
+    fn stored_part(&self, index: &[u64]) -> Option<(Vec<u64>, Vec<u64>)> {
+        let part = self.part(index)?;
+        Some((self.inner_grid.chunk(&self.in_array(index)).shape, part.start))
+    }
+
     fn decode<'a>(
         &self,
         index: &[u64],

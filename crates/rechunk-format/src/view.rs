@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use rechunk_grid::ArraySpec;
 
+use crate::variable::VariableLayout;
 use crate::{CodecCost, ElementOrder, FormatError, Layout, Plain, ShardFormat};
 
 /// A layout that is another but for what it says itself. What a [`Layout`] can be asked is handed
@@ -56,6 +57,11 @@ pub(crate) trait View: Debug + Send + Sync {
     /// The inverse of [`View::object_in`]; `None` for an object before the first.
     fn object_of(&self, in_inner: Vec<u64>) -> Option<Vec<u64>> {
         Some(in_inner)
+    }
+
+    /// [`Layout::stored_part`].
+    fn stored_part(&self, index: &[u64]) -> Option<(Vec<u64>, Vec<u64>)> {
+        self.inner().stored_part(&self.chunk_in(index))
     }
 
     /// [`Layout::decode`].
@@ -162,6 +168,14 @@ impl<V: View> Layout for V {
 
     fn chunk_range(&self, index: &[u64]) -> Option<(u64, u64)> {
         self.inner().chunk_range(&self.chunk_in(index))
+    }
+
+    fn variable(&self) -> Option<&dyn VariableLayout> {
+        self.inner().variable()
+    }
+
+    fn stored_part(&self, index: &[u64]) -> Option<(Vec<u64>, Vec<u64>)> {
+        View::stored_part(self, index)
     }
 
     fn tells_absence(&self) -> bool {

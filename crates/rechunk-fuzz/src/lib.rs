@@ -10,7 +10,8 @@ mod targets;
 
 use targets::{
     chunk_decode, chunk_spec, codec_choice, consolidated, icechunk, job_file, journal, left_behind,
-    location, metadata, n5, packed, precomputed, raw, references, saved_plan, shard, times, zip,
+    location, metadata, n5, packed, precomputed, raw, references, saved_plan, shard, strings,
+    times, zip,
 };
 
 /// A fuzz target: true where its reader accepts the input.
@@ -28,6 +29,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("zfp_decode", chunk_decode::zfp),
     ("shard_index", shard::index),
     ("shard", shard::whole),
+    ("strings", strings::chunk),
     ("n5_attributes", n5::attributes),
     ("n5_block", n5::block),
     ("precomputed_info", precomputed::info),

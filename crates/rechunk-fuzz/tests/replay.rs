@@ -17,8 +17,15 @@ const MUTATIONS: u32 = 4_000;
 const INPUT_BYTES_MAX: usize = 64 << 10;
 
 /// Targets of several cases: names in their corpora begin with the number of one.
-const CASES: [&str; 6] =
-    ["chunk_decode", "zfp_decode", "n5_block", "shard", "precomputed_chunk", "precomputed_shard"];
+const CASES: [&str; 7] = [
+    "chunk_decode",
+    "zfp_decode",
+    "n5_block",
+    "shard",
+    "strings",
+    "precomputed_chunk",
+    "precomputed_shard",
+];
 
 /// Words to which formats give a meaning; put in places where chance would not.
 const WORDS: [&[u8]; 24] = [

@@ -27,6 +27,9 @@ pub enum Kernel {
 pub enum Way {
     /// Chunks are decoded, and new ones encoded.
     Decoded,
+    /// As [`Way::Decoded`], of elements that differ in length: sizes are those of a few chunks that
+    /// were looked at, and what a task holds is counted while it runs.
+    Variable,
     /// Encoded chunks, or whole shards, are passed on as they are.
     Encoded,
     /// As [`Way::Encoded`], and the store that holds both sides copies each object itself. Where it
@@ -81,7 +84,7 @@ impl Way {
     pub fn is_encoded(&self) -> bool {
         match self {
             Self::Encoded | Self::ByStore => true,
-            Self::Decoded | Self::Runs(_) => false,
+            Self::Decoded | Self::Variable | Self::Runs(_) => false,
         }
     }
 }

@@ -123,6 +123,10 @@ pub struct PlanRequest {
     pub source: Side,
     /// The array as it shall be.
     pub target: Side,
+    /// Elements differ in length: [`PlanRequest::item_bytes`] is expected of one, and so are the
+    /// bounds of encoded chunks. They are copied in one pass.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_variable: bool,
     /// A source chunk's encoded bytes may stand as a target chunk of the same shape.
     pub same_encoding: bool,
     /// And a source shard, as it is, as a target shard of the same shape.
@@ -161,6 +165,7 @@ impl PlanRequest {
             item_bytes,
             source,
             target,
+            is_variable: false,
             same_encoding: false,
             same_shards: false,
             store_can_copy: false,

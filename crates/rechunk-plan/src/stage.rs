@@ -231,6 +231,11 @@ impl Stage {
         matches!(&self.kernel, Kernel::Copy(way) if way.is_encoded())
     }
 
+    /// Elements differ in length: what it holds is counted while it runs.
+    pub fn is_variable(&self) -> bool {
+        self.kernel == Kernel::Copy(Way::Variable)
+    }
+
     /// The store that holds both sides copies each object itself, if it can.
     pub fn is_copied_by_store(&self) -> bool {
         self.kernel == Kernel::Copy(Way::ByStore)

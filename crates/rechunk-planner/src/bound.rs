@@ -97,6 +97,7 @@ mod tests {
                 item_bytes: 4,
                 source: source_side,
                 target: side(axes.iter().map(|axis| axis.2).collect(), in_shards[1]),
+                is_variable: false,
                 same_encoding: false,
                 same_shards: false,
                 store_can_copy: false,

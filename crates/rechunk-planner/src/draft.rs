@@ -46,7 +46,7 @@ pub(crate) fn stream(
         stages: vec![StageDraft {
             input: inputs.read_input(),
             output: DraftOutput::TargetChunks,
-            way: Way::Decoded,
+            way: if inputs.request.is_variable { Way::Variable } else { Way::Decoded },
             tile,
             box_shape,
             step_chunks: step_chunks.to_vec(),

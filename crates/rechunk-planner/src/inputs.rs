@@ -12,9 +12,11 @@ pub(crate) struct Inputs<'a> {
     pub reads_shards: bool,
 }
 
-/// Units that the first stage may fetch at once: chunks, or whole shards where there are such.
+/// Units that the first stage may fetch at once: chunks, or whole shards where there are such. Of a
+/// shard whose elements differ in length it is not known whether it can be held.
 pub(crate) fn readings(request: &PlanRequest) -> &'static [bool] {
-    if request.source.has_whole_shards() { &[false, true] } else { &[false] }
+    let is_whole = request.source.has_whole_shards() && !request.is_variable;
+    if is_whole { &[false, true] } else { &[false] }
 }
 
 /// Extents of the array, at least 1: a box that spans every axis.

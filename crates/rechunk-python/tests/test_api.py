@@ -199,3 +199,19 @@ def test_migrate_there_and_back(tmp_path: Path) -> None:
     assert (new[...] == zarr.open_array(place, mode="r", zarr_format=2)[...]).all()
     assert rechunk.migrate(place, undo=True)["removed"] == ["zarr.json"]
     assert {path: path.read_bytes() for path in place.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_texts_are_cut(tmp_path: Path, zarr_format: Any) -> None:
+    words = np.array(["é" * (i % 5) + str(i) for i in range(103)], dtype=object)
+    source = zarr.create_array(
+        tmp_path / "words.zarr", shape=(103,), chunks=(10,), dtype=str, zarr_format=zarr_format
+    )
+    source[:] = words
+    report = rechunk.copy(tmp_path / "words.zarr", tmp_path / "t.zarr", chunks=(7,), format="zarr3", shards=(28,))
+    traffic, estimate = report["traffic"]["target"], report["estimate"]["target"]
+    assert traffic["put_requests"] == estimate["put_requests"] == 4
+    written = zarr.open_array(str(tmp_path / "t.zarr"), mode="r")
+    assert (written.chunks, written.shards) == ((7,), (28,))
+    assert written[:].tolist() == words.tolist()
+    assert rechunk.verify(tmp_path / "words.zarr", tmp_path / "t.zarr")["equal"]

@@ -146,7 +146,7 @@ impl ChunkSpec {
                 Extent::Span { span, .. } => return Err(unresolved(OPTION, *span)),
             });
         }
-        size_auto(&wanted, &source.shape, chunk_bytes / source.item_bytes().max(1), &mut chunk);
+        size_auto(&wanted, &source.shape, chunk_bytes / sizing_bytes(source), &mut chunk);
         Ok((chunk, Edges::new(edges)))
     }
 
@@ -184,6 +184,13 @@ impl fmt::Display for ChunkSpec {
         };
         f.write_str(&entries.join(","))
     }
+}
+
+/// Bytes of an element that `auto` reckons with: where elements differ in length, those of a short
+/// text.
+pub fn sizing_bytes(source: &ArraySpec) -> u64 {
+    const TEXT_BYTES: u64 = 64;
+    if source.data_type.is_variable() { TEXT_BYTES } else { source.item_bytes().max(1) }
 }
 
 /// Shares `elements` among the `auto` axes: short axes whole, the others equal.

@@ -30,7 +30,7 @@ mod span;
 pub use array_rule::{ArrayRule, RULE_SETTINGS};
 pub use byte_size::{format_byte_size, parse_byte_size};
 pub use cast_spec::Cast;
-pub use chunk_spec::{ChunkSpec, axis_in_words, size_auto};
+pub use chunk_spec::{ChunkSpec, axis_in_words, size_auto, sizing_bytes};
 pub use codec_spec::CodecSpec;
 pub use duration::parse_duration;
 pub use error::{Asked, WordError};

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use rechunk_format::variable::VariableLayout;
 use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout, ShardFormat};
 use rechunk_grid::{ArraySpec, ChunkGrid};
 
@@ -10,7 +11,7 @@ use crate::codec_spec::CodecSpec;
 use crate::codecs::{Chain, stored_shape};
 use crate::metadata::ArrayMetadata;
 use crate::shard_codec::ShardCodec;
-use crate::variable;
+use crate::variable::{self, VariableCodecs};
 
 /// A Zarr array's layout: where its chunks are and what their bytes mean.
 #[derive(Debug, Clone)]
@@ -20,6 +21,8 @@ pub struct ZarrLayout {
     chain: Chain,
     /// The grid, where chunks differ in length: the codecs are those for a chunk's own size.
     lengths: Option<ChunkGrid>,
+    /// The codecs of elements of variable length, where these can be told apart.
+    variable: Option<VariableCodecs>,
     cost: CodecCost,
     identity: String,
     summary: String,
@@ -32,10 +35,11 @@ impl ZarrLayout {
         let chain = metadata.chain()?;
         let lengths = metadata.spec.edges.as_ref().and_then(|_| metadata.spec.grid().ok());
         let is_variable = metadata.spec.data_type.is_variable();
-        let cost = if is_variable { variable::cost() } else { chain.cost() };
+        let variable = VariableCodecs::of(&metadata);
+        let cost = if is_variable { variable::cost(variable.as_ref()) } else { chain.cost() };
         let identity = identity(&metadata);
         let summary = summary(&metadata);
-        Ok(Self { metadata, chain, lengths, cost, identity, summary })
+        Ok(Self { metadata, chain, lengths, variable, cost, identity, summary })
     }
 
     /// The metadata it was made from.
@@ -57,7 +61,7 @@ impl ZarrLayout {
         Chain::new(&codecs, bytes, &shape).map(Cow::Owned)
     }
 
-    /// Refuses elements of variable length, whose chunks are only copied.
+    /// Refuses elements of variable length, which are no bytes of a known number.
     fn check_decodes(&self) -> Result<(), FormatError> {
         if self.metadata.spec.data_type.is_variable() {
             return Err(variable::not_decoded(&self.metadata));
@@ -92,7 +96,12 @@ impl Layout for ZarrLayout {
     }
 
     fn has_checksum(&self) -> bool {
-        self.metadata.codecs.iter().any(CodecSpec::has_checksum)
+        let of_stream = self.variable.iter().flat_map(|variable| &variable.codecs);
+        self.metadata.codecs.iter().chain(of_stream).any(CodecSpec::has_checksum)
+    }
+
+    fn variable(&self) -> Option<&dyn VariableLayout> {
+        self.variable.as_ref().map(|variable| variable as &dyn VariableLayout)
     }
 
     fn shards(&self) -> Option<&ShardFormat> {

@@ -7,8 +7,8 @@
 //! What is read here was written by others: documents and chunks are bounded before they are
 //! believed, and no header's claim becomes an allocation.
 //!
-//! Elements of variable length are known by their metadata only: their chunks can be copied, not
-//! decoded.
+//! Elements of variable length are told apart where a codec of numcodecs stores them (`vlen-utf8`,
+//! `vlen-bytes`, `vlen-array`). Behind another their chunks can be copied, and not decoded.
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files and look at them"))]
 
 mod carried;
@@ -87,4 +87,4 @@ pub use stored::metadata_of_stored;
 pub use target::{
     TargetOptions, check_type, has_opaque_shards, target_metadata, without_inner_shards,
 };
-pub use variable::VARIABLE_CHUNK_BYTES_MAX;
+pub use variable::{VARIABLE_CHUNK_BYTES_MAX, takes_streams};

@@ -10,7 +10,7 @@ use crate::element_type::ElementType;
 use crate::field::Field;
 use crate::fill_value::{write_bits, write_byte_list, write_fill_value};
 use crate::shard_codec::ShardCodec;
-use crate::types_v3;
+use crate::{sharding, types_v3};
 
 /// Largest chunk that is accepted, decoded: beyond any real one, and small enough that sums of
 /// such sizes cannot overflow.
@@ -163,6 +163,13 @@ impl ArrayMetadata {
     pub fn with_whole_shards(&self) -> Self {
         let mut whole = self.clone();
         let Some(format) = whole.sharding.take() else { return whole };
+        if let Some(codecs) = self.verbatim.codecs.as_ref().and_then(Value::as_array) {
+            // Its elements differ in length: no codec here takes such a shard apart.
+            let codec = sharding::write(&format, &self.spec.chunk_shape, codecs);
+            whole.verbatim.codecs = Some(Value::Array(vec![codec]));
+            whole.spec.chunk_shape = format.shard_shape().to_vec();
+            return whole;
+        }
         let (data_type, rank) = (self.spec.data_type, self.spec.shape.len());
         let zero = FillValue::zero(data_type.item_bytes());
         let fill = self.spec.fill_value.as_ref().unwrap_or(&zero);

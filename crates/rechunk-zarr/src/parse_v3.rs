@@ -85,9 +85,17 @@ pub fn parse_v3(zarr_json: &[u8]) -> Result<ArrayMetadata, FormatError> {
         fill_value.ok_or_else(|| Field::new(KEY, "fill_value").invalid("is missing"))?;
     let codecs = require(&mut map, "codecs")?;
     let (order, codecs, chunk_shape, sharding) = if data_type.is_variable() {
-        // A shard of such elements stays one object.
+        // A shard whose chunks cannot be told apart stays one object.
+        let found = match edges {
+            Some(_) => None,
+            None => variable::parse_shards(&codecs, &chunk_shape)?,
+        };
+        let (chunk_shape, codecs, sharding) = match found {
+            Some(found) => (found.chunk_shape, found.codecs, Some(found.format)),
+            None => (chunk_shape, codecs, None),
+        };
         verbatim.codecs = Some(variable::check_v3_codecs(codecs)?);
-        (ElementOrder::c_little(rank), Vec::new(), chunk_shape, None)
+        (ElementOrder::c_little(rank), Vec::new(), chunk_shape, sharding)
     } else {
         // Shards of different shapes are chunks: each is read as a whole, by a codec.
         let found = match edges {

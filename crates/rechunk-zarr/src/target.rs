@@ -184,7 +184,7 @@ fn keeps_shards(source: &ArrayMetadata, options: &TargetOptions) -> bool {
 }
 
 /// Shards as the source has them (index where it is there), else as most readers know them.
-fn sharding(
+pub(crate) fn sharding(
     source: &ArrayMetadata,
     options: &TargetOptions,
 ) -> Result<Option<ShardFormat>, FormatError> {

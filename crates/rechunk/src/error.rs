@@ -321,6 +321,8 @@ impl Error {
                 _ => Class::Usage,
             },
             Self::Run { source, .. } if source.is_cancelled() => Class::Interrupted,
+            Self::Run { source, .. } if source.least_bytes().is_some() => Class::Memory,
+            Self::Compare { source } if lack_bytes(source.as_ref()).is_some() => Class::Memory,
             // A store that does not answer may answer another time.
             Self::Run { source, .. } if source.is_source_fault() && !source.is_retryable() => {
                 Class::Source
@@ -387,6 +389,9 @@ impl Error {
             Self::Member { source, .. } => source.remedy(),
             Self::VerifyFailed { .. } | Self::DigestDiffers { .. } => Some(Remedy::CopyAgain),
             Self::Cast { .. } => Some(Remedy::CastWider),
+            Self::Compare { source } => {
+                lack_bytes(source.as_ref()).map(|bytes| Remedy::MoreMemory { bytes })
+            }
             Self::Plan { source, .. } => match **source {
                 PlanError::DoesNotFit { minimum_bytes, .. } => {
                     Some(Remedy::MoreMemory { bytes: minimum_bytes })
@@ -447,4 +452,12 @@ impl Error {
 /// Error of a store while `doing` something at a place, in words: "write", "look at".
 pub(crate) fn store_error(doing: &str, what: &str, source: StoreError) -> Error {
     Error::Store { doing: format!("{doing} {what}"), source: Box::new(source) }
+}
+
+/// The memory, bytes, without which a chunk could not be compared, if that is why.
+fn lack_bytes(error: &(dyn StdError + 'static)) -> Option<u64> {
+    match error.downcast_ref()? {
+        Fault::NoRoom { least_bytes, .. } => Some(*least_bytes),
+        _ => None,
+    }
 }

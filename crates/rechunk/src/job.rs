@@ -24,6 +24,7 @@ use crate::report::Report;
 use crate::request::CopyRequest;
 use crate::sample::{Sample, Sampled, sample};
 use crate::specified::Specified;
+use crate::variable;
 
 /// A planned copy.
 #[derive(Debug)]
@@ -184,17 +185,22 @@ impl Job {
         let (request, source) = (&specified.request, &specified.source);
         let is_small = |bytes: u64| bytes <= SMALL_MEMBER_BYTES;
         let is_sparing = request.is_member && source.spec().decoded_bytes().is_some_and(is_small);
-        let sample = sample(source, is_sparing).await?;
+        let mut sample = sample(source, is_sparing).await?;
+        if specified.goes_by_element(sample.ratio)? {
+            let memory_bytes = request.planning.budget().memory_bytes;
+            let looked = variable::item_bytes_of(source, &sample.found, memory_bytes);
+            sample.item_bytes = Some(looked.await?);
+        }
         Self::plan_sampled(specified, sample)
     }
 
     /// Plans with what was found of the source.
     pub(crate) fn plan_sampled(specified: Specified, sample: Sample) -> Result<Self, Error> {
         let (request, source) = (&specified.request, &specified.source);
-        let Sample { ratio, found, missing, begun_at: planned_at } = sample;
+        let Sample { ratio, item_bytes, found, missing, begun_at: planned_at } = sample;
         let asked_in_vain = if found.is_empty() { missing } else { Vec::new() };
-        let sampled = Sampled { ratio, found };
-        let plan_request = specified.plan_request(sampled.ratio)?;
+        let sampled = Sampled { ratio, item_bytes, found };
+        let plan_request = specified.plan_request(&sampled)?;
         if let Some(applied) = &specified.applied {
             let target = specified.target_layout.as_ref();
             let (planned, warnings) = applied.plan(&plan_request, source.spec(), Some(target))?;

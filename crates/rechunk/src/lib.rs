@@ -172,6 +172,7 @@ mod target;
 mod tasks_left;
 mod tree;
 mod undertaking;
+mod variable;
 mod verify;
 mod voxel_grid;
 mod wait;

@@ -85,11 +85,13 @@ impl OpenArray {
         if region == Region::whole(&self.spec().shape) {
             return Ok(self);
         }
-        if self.spec().data_type.is_variable() || self.packed.is_some() {
+        let is_whole =
+            self.spec().data_type.is_variable() && self.array.layout().variable().is_none();
+        if is_whole || self.packed.is_some() {
             return Err(Error::NotAnArray {
                 location: self.location,
                 reason:
-                    "it can only be copied as a whole (its elements differ in length, or it is \
+                    "it can only be copied as a whole (its elements cannot be told apart, or it is \
                          a compressed file)"
                         .to_owned(),
                 hint: Some(Remedy::SelectNothing),

@@ -45,6 +45,7 @@ pub(crate) fn plan_request(
         item_bytes,
         source: source_side,
         target: target_side,
+        is_variable: false,
         same_encoding,
         same_shards: same_encoding && layout.shards() == target.shards(),
         store_can_copy: store_can_copy(request, &source.array, target, stores),

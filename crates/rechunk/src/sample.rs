@@ -18,6 +18,8 @@ const SAMPLES: u64 = 8;
 pub(crate) struct Sample {
     /// Encoded over decoded bytes.
     pub ratio: f64,
+    /// Bytes that an element is expected to take, where that is looked at.
+    pub item_bytes: Option<u64>,
     /// Numbers, in C order, of the objects that are there.
     pub found: Vec<u64>,
     /// Indices of those that are not.
@@ -31,6 +33,10 @@ pub(crate) struct Sample {
 pub(crate) struct Sampled {
     /// Encoded over decoded bytes.
     pub ratio: f64,
+    /// Bytes that an element is expected to take, where elements differ in length and were looked
+    /// at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item_bytes: Option<u64>,
     /// Numbers, in C order, of objects that were there.
     pub found: Vec<u64>,
 }
@@ -64,7 +70,8 @@ async fn sample_at(
     let is_raw = source.array.layout().codec_cost().is_raw;
     #[expect(clippy::disallowed_methods, reason = "a source that is written later is refused")]
     let begun_at = SystemTime::now();
-    let mut sample = Sample { ratio: 1.0, found: Vec::new(), missing: Vec::new(), begun_at };
+    let mut sample =
+        Sample { ratio: 1.0, item_bytes: None, found: Vec::new(), missing: Vec::new(), begun_at };
     let is_asked = source.array.has_whole_objects() && !source.array.store().answers_late();
     if is_raw && !is_asked {
         return Ok(sample);

@@ -82,7 +82,7 @@ impl Job {
         let opened_at = SystemTime::now();
         let source = open_array(&request.source, &request.open_options(), &stores).await?;
         let specified = Box::pin(Specified::new(request, source, stores)).await?;
-        let plan_request = specified.plan_request(sampled.ratio)?;
+        let plan_request = specified.plan_request(&sampled)?;
         let budget_bytes = plan_request.budget.memory_bytes;
         let mut plan = saved.plan.clone();
         plan.memory.budget_bytes = budget_bytes;

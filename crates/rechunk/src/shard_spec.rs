@@ -3,7 +3,7 @@
 use rechunk_format::{IndexLocation, ShardFormat};
 use rechunk_grid::{ArraySpec, AxisEdges, Edges};
 use rechunk_plan::{ShardSide, TablesSide};
-use rechunk_words::{ChunkSpec, Extent, ShardSpec, size_auto, unresolved};
+use rechunk_words::{ChunkSpec, Extent, ShardSpec, size_auto, sizing_bytes, unresolved};
 
 use crate::{Error, Remedy};
 
@@ -140,7 +140,7 @@ impl ShardWish<'_> {
         let chunk_bytes = self
             .chunk
             .iter()
-            .fold(self.source.item_bytes(), |product, &extent| product.saturating_mul(extent));
+            .fold(sizing_bytes(self.source), |product, &extent| product.saturating_mul(extent));
         let lengths: Vec<u64> = (0..wanted.len()).map(|axis| self.chunks_of_axis(axis)).collect();
         size_auto(&wanted, &lengths, AUTO_BYTES / chunk_bytes.max(1), &mut counts);
         let shape = counts.iter().zip(self.chunk);

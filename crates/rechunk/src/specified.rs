@@ -19,7 +19,9 @@ use crate::plan_request::plan_request;
 use crate::pyramid::PyramidJob;
 use crate::repeats;
 use crate::request::CopyRequest;
+use crate::sample::Sampled;
 use crate::specify::{cut_extents, specify_target};
+use crate::variable;
 
 /// A source that is open, and the target that it is copied to.
 pub(crate) struct Specified {
@@ -96,37 +98,88 @@ impl Specified {
         }
     }
 
-    /// The request to the planner; `ratio` is encoded over decoded bytes of the source, expected.
-    pub(crate) fn plan_request(&self, ratio: f64) -> Result<PlanRequest, Error> {
-        let (request, source) = (&self.request, &self.source);
-        let mut plan_request =
-            plan_request(request, source, &self.target_layout, ratio, &self.stores)?;
-        if source.spec().data_type.is_variable() || self.target.is_only_copied() {
-            force_passthrough(&source.location, request, &mut plan_request)?;
+    /// The request to the planner, by what was found of the source.
+    pub(crate) fn plan_request(&self, sampled: &Sampled) -> Result<PlanRequest, Error> {
+        let mut plan_request = self.fixed_request(sampled.ratio)?;
+        if !self.is_uncut() {
+            return Ok(plan_request);
+        }
+        let layouts = self.layouts();
+        if let Some(item_bytes) = sampled.item_bytes {
+            variable::by_element(&mut plan_request, layouts, item_bytes)
+                .map_err(Error::target_metadata)?;
+            return Ok(plan_request);
+        }
+        self.force_passthrough(&mut plan_request)?;
+        if self.source.spec().data_type.is_variable() && plan_request.source.shard.is_some() {
+            // What a shard is expected to have, so that it can be read as a whole.
+            let expected = plan_request.source.encoded_bytes_expected;
+            let elements = plan_request.source.chunk_bytes(1).max(1);
+            plan_request.item_bytes = expected.saturating_mul(2).div_ceil(elements).max(1);
         }
         Ok(plan_request)
     }
-}
 
-/// Has an array that cannot be cut copied as it is: refuses requests that say otherwise.
-fn force_passthrough(
-    location: &str,
-    request: &CopyRequest,
-    plan_request: &mut PlanRequest,
-) -> Result<(), Error> {
-    let refuse = |reason: &str| Error::NotAnArray {
-        location: location.to_owned(),
-        reason: format!(
-            "elements of variable length and images that lose something are only copied chunk by chunk, {reason}"
-        ),
-        hint: Some("leave the option out".into()),
-    };
-    if request.write_empty != WriteEmpty::Auto {
-        return Err(refuse("so --write-empty cannot be chosen"));
+    /// Elements of the source differ in length and have to be told apart for what is asked; `ratio`
+    /// is encoded bytes over elements, expected.
+    pub(crate) fn goes_by_element(&self, ratio: f64) -> Result<bool, Error> {
+        let (source, target) = self.layouts();
+        if !self.is_uncut() || !variable::can_be_cut(source, target) {
+            return Ok(false);
+        }
+        let strategy = self.request.planning.strategy;
+        if variable::is_staged(strategy) {
+            return Err(Error::NotAnArray {
+                location: self.source.location.clone(),
+                reason: format!(
+                    "elements of variable length are copied in one pass, without the intermediate \
+                     of the strategy `{}`",
+                    strategy.name()
+                ),
+                hint: Some("leave the option out".into()),
+            });
+        }
+        let request = self.fixed_request(ratio)?;
+        let (source, target) = (&request.source, &request.target);
+        let is_same = request.same_encoding
+            && source.chunk_shape == target.chunk_shape
+            && source.edges.is_none();
+        Ok(!is_same || !matches!(strategy, Strategy::Auto | Strategy::Passthrough))
     }
-    if !matches!(request.planning.strategy, Strategy::Auto | Strategy::Passthrough) {
-        return Err(refuse("which is the strategy `passthrough`"));
+
+    /// Elements are no bytes of a known number, or lose something where they are encoded.
+    fn is_uncut(&self) -> bool {
+        self.source.spec().data_type.is_variable() || self.target.is_only_copied()
     }
-    plan_request.strategy = Strategy::Passthrough;
-    Ok(())
+
+    fn layouts(&self) -> (&dyn Layout, &dyn Layout) {
+        (self.source.array.layout().as_ref(), self.target_layout.as_ref())
+    }
+
+    /// The request for elements of a fixed size; `ratio` is encoded over decoded bytes of the
+    /// source, expected.
+    fn fixed_request(&self, ratio: f64) -> Result<PlanRequest, Error> {
+        plan_request(&self.request, &self.source, &self.target_layout, ratio, &self.stores)
+    }
+
+    /// Has an array that cannot be cut copied as it is: refuses requests that say otherwise.
+    fn force_passthrough(&self, plan_request: &mut PlanRequest) -> Result<(), Error> {
+        let request = &self.request;
+        let refuse = |reason: &str| Error::NotAnArray {
+            location: self.source.location.clone(),
+            reason: format!(
+                "elements that cannot be told apart and images that lose something are only copied \
+                 chunk by chunk, {reason}"
+            ),
+            hint: Some("leave the option out".into()),
+        };
+        if request.write_empty != WriteEmpty::Auto {
+            return Err(refuse("so --write-empty cannot be chosen"));
+        }
+        if !matches!(request.planning.strategy, Strategy::Auto | Strategy::Passthrough) {
+            return Err(refuse("which is the strategy `passthrough`"));
+        }
+        plan_request.strategy = Strategy::Passthrough;
+        Ok(())
+    }
 }

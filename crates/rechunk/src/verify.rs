@@ -10,6 +10,7 @@ use std::sync::Arc;
 use rechunk_array::Array;
 use rechunk_exec::{Event, Execution, NullObserver, Observer, Sink, run};
 use rechunk_format::Layout;
+use rechunk_format::variable::VariableLayout;
 use rechunk_grid::{Region, WriteEmpty};
 use rechunk_plan::{Plan, PlanRequest, Profile, Strategy};
 use rechunk_planner::{PlanError, Planned, plan};
@@ -29,8 +30,9 @@ use crate::gzip_file::unpack;
 use crate::open::{OpenArray, OpenOptions, open_array, open_store};
 use crate::plan_request::{array_at, side, source_side};
 use crate::request::Planning;
-use crate::sample::sample_ratio;
+use crate::sample::{sample, sample_ratio};
 use crate::undertaking::MISSING_BEFORE_LISTING;
+use crate::variable::{bound, can_be_cut, item_bytes_of};
 
 pub(crate) use by_digest::check_copy;
 pub use groups::{Compared, GroupComparison, MemberComparison, verify_any};
@@ -196,8 +198,8 @@ pub(crate) async fn turned_like(
 /// compared chunk by chunk, and such plans are found sooner.
 fn second_of_one_shape(a: OpenArray, b: OpenArray) -> (OpenArray, OpenArray) {
     let differs = |array: &OpenArray| array.spec().edges.is_some();
-    // Elements that differ in length are not decoded: they are compared as they are stored.
-    let is_second = !differs(&a) && differs(&b) && !a.spec().data_type.is_variable();
+    // Elements that are not decoded are compared as they are stored.
+    let is_second = !differs(&a) && differs(&b) && is_decoded(&a, b.array.layout().as_ref());
     if is_second { (b, a) } else { (a, b) }
 }
 
@@ -257,15 +259,22 @@ pub(crate) async fn check_fits(
     plan_comparison(a, other, planning).await.map(|_| ())
 }
 
+/// Elements of both arrays can be told apart, whether or not they differ in length.
+fn is_decoded(a: &OpenArray, other: &dyn Layout) -> bool {
+    !a.spec().data_type.is_variable() || can_be_cut(a.array.layout().as_ref(), other)
+}
+
 fn incomparable(a: &OpenArray, b: &OpenArray) -> Option<String> {
     let (x, y) = (a.spec(), b.spec());
     if x.shape != y.shape {
         return Some(format!("their shapes are {:?} and {:?}", x.shape, y.shape));
     }
     let (x, y) = (a.metadata.data_type_name(), b.metadata.data_type_name());
-    // Where elements are not decoded, versions may have other names for the same type.
+    // Versions have other names for the same type, where elements differ in length.
     let is_variable = a.spec().data_type.is_variable() && b.spec().data_type.is_variable();
-    (x != y && !is_variable).then(|| format!("their data types are {x} and {y}"))
+    let kinds = [a, b].map(|array| array.array.layout().variable().map(VariableLayout::kind));
+    let is_alike = is_variable && !matches!(kinds, [Some(a), Some(b)] if a != b);
+    (x != y && !is_alike).then(|| format!("their data types are {x} and {y}"))
 }
 
 async fn compare_with(
@@ -275,7 +284,7 @@ async fn compare_with(
     observer: Arc<dyn Observer>,
     cancel: CancellationToken,
 ) -> Result<Comparison, Error> {
-    if a.spec().data_type.is_variable() {
+    if !is_decoded(a, other.layout().as_ref()) {
         return encoded::compare(a, other, &cancel).await;
     }
     let planned = plan_comparison(a, other.layout().as_ref(), planning).await?;
@@ -321,22 +330,36 @@ async fn plan_comparison(
     other: &dyn Layout,
     planning: &Planning,
 ) -> Result<Planned, Error> {
-    let ratio = sample_ratio(a).await?;
+    let budget = planning.budget();
+    let (ratio, item_bytes) = if a.spec().data_type.is_variable() {
+        let found = sample(a, false).await?;
+        let looked = item_bytes_of(a, &found.found, budget.memory_bytes);
+        (found.ratio, looked.await?)
+    } else {
+        (sample_ratio(a).await?, a.spec().item_bytes())
+    };
+    let mut source = source_side(&a.array, &a.location, ratio);
     let mut target = side(other, ratio);
+    if a.spec().data_type.is_variable() {
+        bound(&mut source, a.array.layout().as_ref(), item_bytes)
+            .map_err(Error::target_metadata)?;
+        bound(&mut target, other, item_bytes).map_err(Error::target_metadata)?;
+    }
     // A unit is compared with a chunk that is fetched and decoded beside it.
-    let chunk_bytes = target.chunk_shape.iter().product::<u64>() * a.spec().item_bytes();
+    let chunk_bytes = target.chunk_bytes(item_bytes);
     target.is_raw = false;
     target.encode_workspace_bytes = chunk_bytes.saturating_add(target.decode_workspace_bytes);
     let mut request = PlanRequest {
         shape: a.spec().shape.clone(),
-        item_bytes: a.spec().item_bytes(),
-        source: source_side(&a.array, &a.location, ratio),
+        item_bytes,
+        source,
         target,
+        is_variable: a.spec().data_type.is_variable(),
         same_encoding: false,
         same_shards: false,
         store_can_copy: false,
         keeps_absence: false,
-        budget: planning.budget(),
+        budget,
         profile: only_read(planning.profile([&a.location, "", ""])?),
         strategy: Strategy::Pull,
         intermediate_grid: planning.intermediate_grid,

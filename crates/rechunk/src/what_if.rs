@@ -279,6 +279,7 @@ mod tests {
         let s3 = StoreProfile::built_in("s3").unwrap();
         let sides = (Side::raw(&[10, 500, 500], 4), Side::raw(&[1000, 50, 50], 4));
         PlanRequest {
+            is_variable: false,
             same_encoding: true,
             profile: Profile::uniform(&s3),
             ..PlanRequest::local(&[1000, 1000, 1000], 4, sides, memory_bytes)

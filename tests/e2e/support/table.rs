@@ -35,7 +35,7 @@ rechunk has written, and rechunk reads what it has written.
 - `—`: the format does not have it.
 - `no`: refused, for the reason of that number.
 
-Elements of variable length are never decoded: their chunks are copied as they are.
+Elements of variable length are decoded behind `vlen-utf8`, `vlen-bytes` and `vlen-array`, with compressors and checksums; elsewhere their chunks are copied as they are.
 
 ";
 

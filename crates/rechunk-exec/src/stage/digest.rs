@@ -7,7 +7,7 @@ use rechunk_grid::{ChunkGrid, Endian, Region};
 use rechunk_kernel::{DIGEST_METHOD, Digest, DigestKeys, wide};
 
 use crate::Fault;
-use crate::execution::ENCODED_METHOD;
+use crate::execution::{ENCODED_METHOD, VARIABLE_METHOD};
 use crate::stage::way_in::WayIn;
 use crate::units::frame;
 use crate::units::input::{Brought, Input};
@@ -27,6 +27,24 @@ pub(crate) enum StageDigest {
     },
     /// Of chunks as they are stored.
     Encoded { keys: DigestKeys },
+    /// Of elements that differ in length.
+    Variable {
+        keys: DigestKeys,
+        /// Item of an element of a missing chunk.
+        fill: [u8; ITEM_BYTES],
+    },
+}
+
+/// Bytes that stand for an element that has another length than others, or for a stored chunk.
+const ITEM_BYTES: usize = 2 * size_of::<u64>();
+
+/// Item that stands for an element of any length in a digest: its CRC32C and its length plus one.
+pub(crate) fn element_item(element: &[u8]) -> [u8; ITEM_BYTES] {
+    let mut item = [0; ITEM_BYTES];
+    let (checksum, length) = item.split_at_mut(ITEM_BYTES / 2);
+    checksum.copy_from_slice(&u64::from(crc32c::crc32c(element)).to_le_bytes());
+    length.copy_from_slice(&wide(element.len()).saturating_add(1).to_le_bytes());
+    item
 }
 
 impl StageDigest {
@@ -36,6 +54,7 @@ impl StageDigest {
             WayIn::Pieces | WayIn::Runs => return Self::None,
             WayIn::StoredChunks | WayIn::StoredShards(_) => return Self::of_encoded_chunks(),
             WayIn::Chunks | WayIn::Plain(_) | WayIn::Shards(_) => {}
+            WayIn::Variable => return Self::of_variable(source),
         }
         let (spec, layout) = (source.layout().spec(), source.layout());
         let swap_bytes = match layout.element_order().endian {
@@ -51,7 +70,14 @@ impl StageDigest {
 
     /// Of chunks as they are stored.
     pub(crate) fn of_encoded_chunks() -> Self {
-        Self::Encoded { keys: DigestKeys::new(1, 2 * size_of::<u64>()) }
+        Self::Encoded { keys: DigestKeys::new(1, ITEM_BYTES) }
+    }
+
+    fn of_variable(source: &Array) -> Self {
+        let layout = source.layout();
+        let fill = layout.variable().and_then(|variable| variable.fill()).unwrap_or_default();
+        let keys = DigestKeys::new(layout.spec().shape.len(), ITEM_BYTES);
+        Self::Variable { keys, fill: element_item(fill) }
     }
 
     /// It is one of chunks as they are stored.
@@ -65,6 +91,7 @@ impl StageDigest {
             Self::None => None,
             Self::Elements { .. } => Some(DIGEST_METHOD),
             Self::Encoded { .. } => Some(ENCODED_METHOD),
+            Self::Variable { .. } => Some(VARIABLE_METHOD),
         }
     }
 
@@ -91,6 +118,9 @@ impl StageDigest {
             Self::Elements { keys, fill, .. } => {
                 keys.filled(fill, &region.start, &region.shape).map_err(Fault::Kernel)
             }
+            Self::Variable { keys, fill } => {
+                keys.filled(fill, &region.start, &region.shape).map_err(Fault::Kernel)
+            }
             Self::Encoded { .. } | Self::None => Ok(Digest::default()),
         }
     }
@@ -104,11 +134,7 @@ impl StageDigest {
     ) -> Result<Digest, Fault> {
         let Self::Encoded { keys } = self else { return Ok(Digest::default()) };
         let ordinal = grid.indices().ordinal(index);
-        let mut element = [0; 16];
-        let (checksum, length) = element.split_at_mut(8);
-        checksum.copy_from_slice(&u64::from(crc32c::crc32c(encoded)).to_le_bytes());
-        length.copy_from_slice(&wide(encoded.len()).saturating_add(1).to_le_bytes());
-        keys.filled(&element, &[ordinal], &[1]).map_err(Fault::Kernel)
+        keys.filled(&element_item(encoded), &[ordinal], &[1]).map_err(Fault::Kernel)
     }
 }
 

@@ -21,6 +21,7 @@ use crate::stage::way_in::WayIn;
 use crate::stage::way_out::WayOut;
 use crate::task_range::TaskRange;
 use crate::units::frame::{Frame, buffer_bytes};
+use crate::variable::state::VariableState;
 use crate::{Event, Fault};
 
 /// A stage being run.
@@ -73,6 +74,8 @@ pub(crate) struct StageRun {
     pub in_place: InPlace,
     /// Number of inputs of a task that are announced before they are read, where a disk is.
     pub announced_inputs: u64,
+    /// State that its tasks share where elements differ in length.
+    pub variable: Option<Arc<VariableState>>,
     /// Inputs of more bytes are taken in slab by slab; `None` if no input is.
     pub slab_bytes: Option<usize>,
 }

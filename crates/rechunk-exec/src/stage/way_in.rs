@@ -22,6 +22,8 @@ pub(crate) enum WayIn {
     StoredShards(ShardFormat),
     /// Runs of bytes of raw files are moved.
     Runs,
+    /// Source chunks of elements that differ in length are fetched, decoded and cut.
+    Variable,
 }
 
 impl WayIn {

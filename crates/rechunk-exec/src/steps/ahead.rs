@@ -28,7 +28,11 @@ pub(crate) fn lanes(execution: &Execution, stage: &Stage, way_in: &WayIn) -> u32
         WayIn::Pieces => {
             execution.intermediate.as_ref().is_some_and(rechunk_store::Store::answers_late)
         }
-        WayIn::Shards(_) | WayIn::StoredChunks | WayIn::StoredShards(_) | WayIn::Runs => false,
+        WayIn::Shards(_)
+        | WayIn::StoredChunks
+        | WayIn::StoredShards(_)
+        | WayIn::Runs
+        | WayIn::Variable => false,
     };
     if !is_late {
         return 0;

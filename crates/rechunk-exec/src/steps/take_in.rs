@@ -31,6 +31,8 @@ pub(crate) async fn input(
             }
             gather::input(task, lane, index).await
         }
-        WayIn::Runs => Err(Fault::Plan { reason: "runs are not taken in by chunk".to_owned() }),
+        WayIn::Runs | WayIn::Variable => {
+            Err(Fault::Plan { reason: "its inputs are not taken in by lanes".to_owned() })
+        }
     }
 }

@@ -243,6 +243,7 @@ impl Case {
             item_bytes: self.data_type.item_bytes(),
             source: side(&self.source),
             target: side(&self.target),
+            is_variable: false,
             same_encoding: self.kind == Kind::Passthrough,
             same_shards: self.kind == Kind::Passthrough
                 && self.shards(&self.source) == self.shards(&self.target),

@@ -18,6 +18,7 @@ pub(crate) mod references;
 mod round_trip;
 pub(crate) mod saved_plan;
 pub(crate) mod shard;
+pub(crate) mod strings;
 pub(crate) mod times;
 pub(crate) mod zip;
 

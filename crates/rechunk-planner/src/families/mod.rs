@@ -59,7 +59,11 @@ impl Family {
     /// The families that the request's strategy allows.
     pub(crate) fn allowed(request: &PlanRequest) -> impl Iterator<Item = Self> {
         let strategy = request.strategy;
-        let is_allowed = move |family: &Self| [Strategy::Auto, family.kind()].contains(&strategy);
+        let is_variable = request.is_variable;
+        let is_allowed = move |family: &Self| {
+            [Strategy::Auto, family.kind()].contains(&strategy)
+                && !(is_variable && family.is_staged())
+        };
         Self::ALL.into_iter().filter(is_allowed)
     }
 

@@ -19,6 +19,7 @@ pub(crate) fn request(
         side
     };
     PlanRequest {
+        is_variable: false,
         same_encoding: true,
         ..PlanRequest::local(shape, 4, (side(source), side(target)), memory_bytes)
     }

@@ -20,6 +20,7 @@ const NASTY: &str = "<script>alert('&\"')</script>\u{0}\u{202e}";
 fn request() -> PlanRequest {
     let sides = (Side::raw(&[5, 200, 500], 4), Side::raw(&[100, 20, 20], 4));
     PlanRequest {
+        is_variable: false,
         same_encoding: true,
         profile: Profile::uniform(&StoreProfile::built_in("s3").unwrap()),
         ..PlanRequest::local(&[100, 400, 500], 4, sides, 16 << 20)

@@ -2,6 +2,7 @@ use std::borrow::Cow;
 use std::mem;
 use std::ops::Range;
 
+use rechunk_codec::is_too_long;
 use rechunk_format::{CodecCost, ElementOrder, FormatError};
 use rechunk_kernel::wide;
 
@@ -24,7 +25,10 @@ const BYTES_MAX: u64 = GROWTH_MAX * CHUNK_BYTES_MAX;
 #[derive(Debug, Clone)]
 pub(crate) struct Chain {
     stages: Vec<Stage>,
+    /// Bytes of a decoded chunk, or the most there may be.
     chunk_bytes: usize,
+    /// There are always exactly that many.
+    is_exact: bool,
 }
 
 impl Chain {
@@ -34,7 +38,20 @@ impl Chain {
         chunk_bytes: u64,
         shape: &[u64],
     ) -> Result<Self, FormatError> {
-        let (mut bound, mut is_exact) = (chunk_bytes, true);
+        Self::build(codecs, (chunk_bytes, true), shape)
+    }
+
+    /// The chain for streams of at most `chunk_bytes`, by codecs that take any number of bytes.
+    pub(crate) fn within(codecs: &[CodecSpec], chunk_bytes: u64) -> Result<Self, FormatError> {
+        Self::build(codecs, (chunk_bytes, false), &[])
+    }
+
+    fn build(
+        codecs: &[CodecSpec],
+        (chunk_bytes, is_whole): (u64, bool),
+        shape: &[u64],
+    ) -> Result<Self, FormatError> {
+        let (mut bound, mut is_exact) = (chunk_bytes, is_whole);
         let mut shape = Cow::Borrowed(shape);
         let mut stages = Vec::with_capacity(codecs.len());
         for codec in codecs {
@@ -55,7 +72,7 @@ impl Chain {
             is_exact = stage.leaves_exact();
             stages.push(stage);
         }
-        Ok(Self { stages, chunk_bytes: size(chunk_bytes)? })
+        Ok(Self { stages, chunk_bytes: size(chunk_bytes)?, is_exact: is_whole })
     }
 
     /// The bytes of a chunk: of `encoded` itself where there is no codec, else of `scratch`.
@@ -70,6 +87,31 @@ impl Chain {
         }
         *scratch = self.decode_stages(encoded, mem::take(scratch))?;
         Ok(scratch)
+    }
+
+    /// Decodes a stream of a [`Chain::within`] a bound into `stream`. Returns false if it is longer
+    /// than that.
+    pub(crate) fn decode_within(
+        &self,
+        encoded: &[u8],
+        stream: &mut Vec<u8>,
+    ) -> Result<bool, FormatError> {
+        if encoded.len() > self.encoded_bytes_max() {
+            return Ok(false);
+        }
+        match self.decode_stages(encoded, mem::take(stream)) {
+            Ok(decoded) => {
+                *stream = decoded;
+                Ok(stream.len() <= self.chunk_bytes)
+            }
+            Err(FormatError::Decode { reason, .. }) if self.is_too_long(&reason) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether a codec has refused bytes because they decode to more than it may make.
+    fn is_too_long(&self, reason: &str) -> bool {
+        self.stages.iter().any(|stage| is_too_long(reason, stage.decoded_bytes_max))
     }
 
     /// [`Chain::decode`] where only the bytes `wanted` are looked at.
@@ -111,8 +153,13 @@ impl Chain {
         stage.narrow(head, stored_bytes, wanted)
     }
 
+    /// Whether a decoded chunk may have so many bytes.
+    fn takes(&self, bytes: usize) -> bool {
+        bytes == self.chunk_bytes || !self.is_exact && bytes < self.chunk_bytes
+    }
+
     fn check_raw(&self, encoded: &[u8]) -> Result<(), FormatError> {
-        if encoded.len() == self.chunk_bytes {
+        if self.takes(encoded.len()) {
             return Ok(());
         }
         let reason = format!("{} bytes, but a chunk has {}", encoded.len(), self.chunk_bytes);
@@ -162,7 +209,7 @@ impl Chain {
 
     /// The stored form of a chunk, into `encoded`.
     pub(crate) fn encode(&self, elements: &[u8], encoded: &mut Vec<u8>) -> Result<(), FormatError> {
-        if elements.len() != self.chunk_bytes {
+        if !self.takes(elements.len()) {
             let reason = format!("{} bytes, but a chunk has {}", elements.len(), self.chunk_bytes);
             return Err(FormatError::Encode { codec: "bytes", reason });
         }
@@ -196,7 +243,7 @@ impl Chain {
         // The compressor takes most of the time; without one, the first codec stands for all.
         let main = self.stages.iter().find(|stage| stage.codec.is_compressor());
         let name = main.or(self.stages.first()).map(|stage| stage.codec.profile_name());
-        let bound = self.stages.last().map_or(self.chunk_bytes, |stage| stage.encoded_bytes_max);
+        let bound = self.encoded_bytes_max();
         let between = self.between_bytes();
         let largest = |of: fn(&Stage) -> u64| self.stages.iter().map(of).max().unwrap_or(0);
         CodecCost {
@@ -206,6 +253,10 @@ impl Chain {
             decode_workspace_bytes: between + largest(workspace::decode_bytes),
             encode_workspace_bytes: between + largest(workspace::encode_bytes),
         }
+    }
+
+    fn encoded_bytes_max(&self) -> usize {
+        self.stages.last().map_or(self.chunk_bytes, |stage| stage.encoded_bytes_max)
     }
 
     /// The most that whole buffers between stages take: while a stage runs, the one before it and

@@ -72,29 +72,74 @@ fn strings_change_version_where_their_bytes_do_not() {
 }
 
 #[test]
-fn everything_else_is_refused_with_a_reason() {
+fn strings_are_cut_with_any_bytes_codecs() {
     let utf8 = json!([{"id": "vlen-utf8"}]);
-    let source = v2(&utf8, &Value::Null, &json!(""));
+    let source = v2(&utf8, &json!({"id": "zlib", "level": 1}), &json!("é"));
+    let mut wish = options(ZarrVersion::V3);
+    (wish.chunk_shape, wish.shard_shape) = (vec![1, 2], Some(vec![5, 4]));
+    wish.codec = Some(parse_codec_choice("zstd:1").unwrap());
+    let (target, _) = target_metadata(&source, &wish).unwrap();
+    assert_eq!(reread(&target), target);
+    assert_eq!(target.spec.chunk_shape, [1, 2]);
+    assert_eq!(target.object_shape(), [5, 4]);
+    let layout = crate::ZarrLayout::new(target.clone()).unwrap();
+    let variable = rechunk_format::Layout::variable(&layout).unwrap();
+    assert_eq!(variable.fill(), Some("é".as_bytes()));
+    let stream = b"\x02\0\0\0\x01\0\0\0a\0\0\0\0".to_vec();
+    let (mut encoded, mut decoded) = (Vec::new(), Vec::new());
+    variable.encode(&stream, &mut encoded).unwrap();
+    assert!(variable.decode(&encoded, stream.len(), &mut decoded).unwrap());
+    assert_eq!(decoded, stream);
+    assert!(!variable.decode(&encoded, stream.len() - 1, &mut decoded).unwrap());
+    // Chunks that are taken out of their shards stay what they are.
+    let mut wish = options(ZarrVersion::V2);
+    wish.chunk_shape = vec![1, 2];
+    let (back, _) = target_metadata(&target, &wish).unwrap();
+    assert_eq!(identity(&back), identity(&target));
+    assert_eq!((back.sharding.clone(), reread(&back)), (None, back));
+}
+
+#[test]
+fn codecs_of_both_versions_are_kept() {
+    let gzip = json!({"name": "gzip", "configuration": {"level": 1}});
+    let two = v3("string", &json!(["vlen-utf8", gzip, "crc32c"]), &json!(""));
+    assert_eq!(summary(&two), "vlen-utf8 + gzip + crc32c");
+    let (target, _) = target_metadata(&two, &options(ZarrVersion::V2)).unwrap();
+    assert_eq!(reread(&target), target);
+    let blosc = json!({"name": "blosc", "configuration": {
+        "cname": "zstd", "clevel": 5, "shuffle": "shuffle", "typesize": 4, "blocksize": 0}});
+    let source = v3("bytes", &json!(["vlen-bytes", blosc]), &json!([97, 98]));
+    let (target, _) = target_metadata(&source, &options(ZarrVersion::V2)).unwrap();
+    assert_eq!(target.verbatim.fill_value, Some(json!("YWI=")));
+    let array = v2(&json!([{"id": "vlen-array", "dtype": "<i4"}]), &Value::Null, &json!(0));
+    let mut wish = options(ZarrVersion::V2);
+    wish.chunk_shape = vec![5, 3];
+    assert!(target_metadata(&array, &wish).is_ok());
+}
+
+#[test]
+fn everything_else_is_refused_with_a_reason() {
+    let json2 = v2(&json!([{"id": "json2"}]), &Value::Null, &json!(0));
     let refused = |source: &ArrayMetadata, options: &TargetOptions, part: &str| {
         let message = target_metadata(source, options).unwrap_err().to_string();
         assert!(message.contains(part) && message.contains("--chunks keep"), "{message}");
     };
     let mut other = options(ZarrVersion::V2);
     other.chunk_shape = vec![1, 3];
-    refused(&source, &other, "re-cutting elements of variable length (|O (vlen-utf8))");
+    refused(&json2, &other, "re-cutting elements of variable length (|O (json2))");
     let mut other = options(ZarrVersion::V2);
     other.codec = Some(parse_codec_choice("zstd").unwrap());
-    refused(&source, &other, "another codec");
-    let version = "another version of Zarr";
-    let json2 = v2(&json!([{"id": "json2"}]), &Value::Null, &json!(0));
-    refused(&json2, &options(ZarrVersion::V3), version);
-    // Where the codec has a name in both versions, it is no obstacle.
-    let zlib = v2(&utf8, &json!({"id": "zlib", "level": 1}), &json!(""));
-    assert!(target_metadata(&zlib, &options(ZarrVersion::V3)).is_ok());
-    let gzip = json!({"name": "gzip", "configuration": {"level": 1}});
-    let two = v3("string", &json!(["vlen-utf8", gzip, "crc32c"]), &json!(""));
-    refused(&two, &options(ZarrVersion::V2), version);
-    let layout = crate::ZarrLayout::new(source).unwrap();
+    refused(&json2, &other, "another codec");
+    refused(&json2, &options(ZarrVersion::V3), "another version of Zarr");
+    let array = v2(&json!([{"id": "vlen-array", "dtype": "<i4"}]), &Value::Null, &json!(0));
+    refused(&array, &options(ZarrVersion::V3), "lists of numbers in Zarr v3");
+    // A filter of numbers has nothing to do with text.
+    let mut delta = options(ZarrVersion::V2);
+    delta.codec = Some(parse_codec_choice(r#"[{"id": "delta", "dtype": "<i4"}]"#).unwrap());
+    let utf8 = v2(&json!([{"id": "vlen-utf8"}]), &Value::Null, &json!(""));
+    let message = target_metadata(&utf8, &delta).unwrap_err().to_string();
+    assert!(message.contains("on elements of variable length"), "{message}");
+    let layout = crate::ZarrLayout::new(utf8).unwrap();
     let mut scratch = Vec::new();
     let decoded = rechunk_format::Layout::decode(&layout, &[0], &[0; 4], &mut scratch);
     assert!(decoded.unwrap_err().to_string().contains("decoding elements of variable length"));

@@ -49,7 +49,9 @@ pub(super) fn check(location: &str, source: &OpenArray, target: &OpenArray) -> R
         return Err(conflict(location, reason, Remedy::CastToTarget));
     }
     if own.data_type.is_variable() {
-        let reason = "has elements of variable length, which are only copied as a whole".to_owned();
+        let reason =
+            "has elements of variable length, which are not added to an array that is there"
+                .to_owned();
         return Err(conflict(location, reason, "copy the array anew"));
     }
     if source.packed.is_some() {

@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rechunk_format::Layout;
 use rechunk_format::cast::is_number;
 use rechunk_grid::ArraySpec;
+use rechunk_zarr::takes_streams;
 
 use super::level_regions::LevelRegions;
 use super::rules::Wishes;
+use crate::variable::is_staged;
 use crate::{ChunkSpec, CopyRequest, Error, Extent, ShardSpec};
 use rechunk_words::RegionSpec;
 
@@ -59,14 +62,16 @@ impl Fit {
     pub(crate) fn request(
         &mut self,
         path: &str,
-        spec: &ArraySpec,
+        layout: &dyn Layout,
         wishes: Wishes,
         whole: &CopyRequest,
     ) -> (CopyRequest, Vec<String>) {
+        let spec = layout.spec();
         let mut request =
             CopyRequest { write_empty: wishes.write_empty, is_member: true, ..whole.clone() };
         let has_cast = wishes.cast.is_some();
-        if spec.data_type.is_variable() {
+        let is_variable = spec.data_type.is_variable();
+        if is_variable && layout.variable().is_none() {
             return as_it_is(request, &wishes);
         }
         let mut warnings = Vec::new();
@@ -75,7 +80,20 @@ impl Fit {
             let data_type = spec.data_type;
             warnings.push(format!("its elements are {data_type}: only numbers are cast"));
         }
-        request.codec = wishes.codec;
+        request.codec = wishes.codec.filter(|codec| {
+            let takes = !is_variable || takes_streams(codec.text());
+            if !takes {
+                let codec = codec.text();
+                warnings.push(format!(
+                    "its elements differ in length, on which `{codec}` does not work: its codecs \
+                     are kept"
+                ));
+            }
+            takes
+        });
+        if is_variable && is_staged(request.planning.strategy) {
+            request.planning.strategy = rechunk_plan::Strategy::Auto;
+        }
         let chunks = self.part("--chunks", &wishes.chunks, path, spec);
         // A scalar has nothing that could be cut.
         if matches!(chunks, Part::Misfit) && !spec.shape.is_empty() {
@@ -209,7 +227,8 @@ fn as_it_is(request: CopyRequest, wishes: &Wishes) -> (CopyRequest, Vec<String>)
         || wishes.cast.is_some()
         || wishes.shards.as_ref().is_some_and(|shards| !shards.is_keep());
     let warning = asks.then(|| {
-        "its elements differ in length: chunks, shards, codecs and type stay as they are".to_owned()
+        "its elements cannot be told apart: chunks, shards, codecs and type stay as they are"
+            .to_owned()
     });
     let mut request = CopyRequest {
         chunks: ChunkSpec::Keep,

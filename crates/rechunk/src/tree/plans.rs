@@ -242,7 +242,8 @@ impl Planner {
         let select = fit.select(whole, path, source.spec());
         let source = source.selected(select.as_ref())?;
         let wishes = wishes(&self.rules, fit, whole, path, source.spec());
-        let (mut request, warnings) = fit.request(path, source.spec(), wishes, whole);
+        let (mut request, warnings) =
+            fit.request(path, source.array.layout().as_ref(), wishes, whole);
         let source = source.cast(request.cast.as_ref())?;
         if self.nested.contains(path) {
             request.separator.get_or_insert('/');

@@ -183,6 +183,9 @@ fn run_hint(error: &rechunk_exec::ExecError, place: &Place) -> Option<Remedy> {
     if error.is_source_changed() {
         return Some(SOURCE_CHANGED_HINT);
     }
+    if let Some(bytes) = error.least_bytes() {
+        return Some(Remedy::MoreMemory { bytes });
+    }
     if is_cast_fault(error) {
         return Some(Remedy::CastAndOverwrite);
     }

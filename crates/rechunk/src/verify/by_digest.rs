@@ -17,7 +17,9 @@ use crate::Error;
 use crate::open::OpenArray;
 use crate::plan_request::{array_at, side};
 use crate::request::Planning;
+use crate::sample::spread;
 use crate::undertaking::MISSING_BEFORE_LISTING;
+use crate::variable::{by_element, item_bytes};
 
 /// Checks that `written`, which was copied from `source` and is to be at `location`, has the digest
 /// of what was read. Without a digest, and to find where the two differ, they are compared element
@@ -32,7 +34,7 @@ pub(crate) async fn check_copy(
 ) -> Result<(), Error> {
     let mut found = None;
     if let (Some(digest), Some(filled)) = (digest, filled(source, written))
-        && let Some(plan) = plan_reading(&filled, written, location, planning)?
+        && let Some(plan) = plan_reading(&filled, written, digest, location, planning).await?
     {
         found = read(&filled, written, plan, digest.is_of_encoded_chunks(), cancel).await?;
         if found.as_ref() == Some(digest) {
@@ -98,9 +100,10 @@ async fn read(
 
 /// The plan to read an array and decode what can be decoded. `None` if the budget does not allow
 /// it.
-fn plan_reading(
+async fn plan_reading(
     array: &Array,
     written: &Array,
+    digest: &ArrayDigest,
     location: &str,
     planning: &Planning,
 ) -> Result<Option<Plan>, Error> {
@@ -110,11 +113,13 @@ fn plan_reading(
     let mut target = side(written.layout().as_ref(), 1.0);
     // Nothing is encoded.
     (target.is_raw, target.encode_workspace_bytes) = (true, 0);
-    // Elements of variable length are not decoded.
-    let is_encoded = spec.data_type.is_variable();
+    let is_variable = spec.data_type.is_variable();
+    // Elements of variable length are decoded where a digest was taken of them.
+    let is_encoded = is_variable && digest.is_of_encoded_chunks();
     let mut request = PlanRequest {
         shape: spec.shape.clone(),
         item_bytes: spec.item_bytes(),
+        is_variable: false,
         source,
         target,
         same_encoding: is_encoded,
@@ -127,6 +132,16 @@ fn plan_reading(
         intermediate_grid: planning.intermediate_grid,
         intermediate_in_memory: false,
     };
+    if is_variable && !is_encoded {
+        let objects = array.object_grid().map(|grid| spread(&grid.indices())).unwrap_or_default();
+        // What it reads is no part of the copy that was predicted.
+        let uncounted = array.with_store(array.store().with_meter(&Meter::new()));
+        let looked = item_bytes(&uncounted, objects, request.budget.memory_bytes);
+        let item_bytes = Box::pin(looked).await;
+        let layouts = (layout, written.layout().as_ref());
+        by_element(&mut request, layouts, item_bytes).map_err(Error::target_metadata)?;
+        (request.target.is_raw, request.target.encode_workspace_bytes) = (true, 0);
+    }
     let strategies = if is_encoded {
         &[Strategy::Passthrough][..]
     } else {

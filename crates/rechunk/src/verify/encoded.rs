@@ -1,5 +1,5 @@
-//! Arrays whose elements differ in length are not decoded: they are equal if their chunks are
-//! stored alike, and otherwise it is not known.
+//! Arrays whose elements cannot be told apart are equal if their chunks are stored alike; otherwise it
+//! is not known.
 
 use rechunk_array::{Array, ArrayError};
 use rechunk_exec::ExecError;
@@ -18,7 +18,7 @@ pub(super) async fn compare(
     let unknown = |reason: String| Error::NotAnArray {
         location: a.location.clone(),
         reason: format!(
-            "elements of variable length are only compared as they are stored, {reason}"
+            "elements that cannot be told apart are only compared as they are stored, {reason}"
         ),
         hint: None,
     };

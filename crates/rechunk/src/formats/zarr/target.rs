@@ -61,7 +61,7 @@ pub(crate) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> 
         None => (seen, None),
     };
     if no_shards && has_opaque_shards(&seen) {
-        let what = "taking shards of elements of variable length apart";
+        let what = "taking shards of elements that cannot be told apart";
         let hint = "without --shards they are copied as they are";
         return Err(wish.refuse(Field::new("zarr.json", "codecs").unsupported(what, hint)));
     }
