@@ -168,10 +168,10 @@ fn regions_are_selected_and_differences_found() {
         if at == [21, 7] { format!("{word}!") } else { word }
     });
     // Its own absent chunk hides other elements.
-    let found = rechunk(&["verify", &source, &other, "--json"]).ends_with(1);
+    let found = rechunk(&["verify", &source, &other, "--json"]).ends_with(6);
     assert!(found.json()["differing_elements"].as_u64().unwrap() > 1, "{found:?}");
     std::fs::write(Path::new(&other).join("c/1/0"), stream(&truth(4..8))).unwrap();
-    let found = rechunk(&["verify", &source, &other, "--json"]).ends_with(1).json();
+    let found = rechunk(&["verify", &source, &other, "--json"]).ends_with(6).json();
     assert_eq!(found["differing_elements"], 1);
     assert_eq!(found["first_difference"], json!([21, 7]));
 }
@@ -303,10 +303,17 @@ fn a_copy_of_strings_survives_every_kill() {
             }
             let again = killed(&source, &root, &[options, &["--resume"]].concat(), &[]);
             assert!(
-                again.code == 0 || (again.code == 4 && tree(root.as_ref()) == whole),
+                again.code == 0 || (again.code == 4 && tree(root.as_ref()).keys().eq(whole.keys())),
                 "killed at {at} of {calls}: {again:?}"
             );
-            assert_eq!(tree(root.as_ref()), whole, "killed at {at} of {calls}");
+            let left = tree(root.as_ref());
+            assert!(left.keys().eq(whole.keys()), "killed at {at} of {calls}");
+            // Chunks lie in a shard in the order in which they were ready.
+            if options[0] == "--shards" {
+                rechunk(&["verify", &source, &format!("{root}/t.zarr")]).ok();
+            } else {
+                assert_eq!(left, whole, "killed at {at} of {calls}");
+            }
         }
     }
 }
@@ -345,12 +352,13 @@ fn others_write_and_read_what_is_cut() {
         }
     }
     for (world, version) in [(World::Z2, 2), (World::Z3, 2), (World::Z3, 3)] {
-        // zarr-python 3 has no lists of numbers.
+        // zarr-python 3 has no lists of numbers, and refuses the fill value of bytes of version 2.
         let is_read = |(job, _): &&(Value, &Value)| {
             let number = job["path"].as_str().unwrap().rsplit('/').next().unwrap();
             let number: usize = number.split('-').next().unwrap().parse().unwrap();
             let is_items = sources[number]["path"].as_str().unwrap().contains("-items-");
-            matches!(world, World::Z2) || !is_items
+            let is_bytes = sources[number]["path"].as_str().unwrap().contains("z2-bytes");
+            matches!(world, World::Z2) || !is_items && (!is_bytes || version == 3)
         };
         let (asked, expected): (Vec<Value>, Vec<&Value>) =
             jobs[&version].iter().filter(is_read).cloned().unzip();

@@ -75,6 +75,12 @@ impl<'a> Sizing<'a> {
         held_bytes.saturating_add(moving).saturating_add(worker_bytes.saturating_mul(workers))
     }
 
+    /// Most tasks at once. Where sizes are expected, one has all memory that the others would
+    /// reserve.
+    fn tasks_most(&self) -> u32 {
+        if self.inputs.request.is_variable { 1 } else { u32::MAX }
+    }
+
     /// Threads that `lanes` lanes can keep busy.
     fn workers(&self, lanes: u64) -> u64 {
         u64::from(self.inputs.request.budget.threads).max(1).min(lanes)
@@ -150,6 +156,7 @@ impl<'a> Sizing<'a> {
         let lanes_max = self.inputs.request.requests_at_once().max(threads);
         let mut seconds = f64::INFINITY;
         let tasks_max = u32::try_from(figures.tasks.max(1)).unwrap_or(u32::MAX).min(threads.max(1));
+        let tasks_max = tasks_max.min(self.tasks_most());
         let fewer = [1, 2].into_iter().filter(|&tasks| tasks < tasks_max);
         for tasks_at_once in fewer.chain([tasks_max]) {
             let lanes = self.lanes_max(figures, u64::from(tasks_at_once), limit_bytes);
@@ -242,7 +249,7 @@ impl<'a> Sizing<'a> {
         let mut options = Vec::new();
         let mut tasks = 1;
         loop {
-            let tasks_at_once = tasks.min(threads);
+            let tasks_at_once = tasks.min(threads).min(self.tasks_most());
             for lanes in LANES.into_iter().filter(|&l| l <= lanes_max).chain([threads]) {
                 let parallel = Parallel { tasks_at_once, lanes };
                 let useful = u64::from(tasks_at_once) <= figures.tasks.max(1);
@@ -250,7 +257,7 @@ impl<'a> Sizing<'a> {
                     options.push((parallel, price(self.inputs.request, figures, parallel)));
                 }
             }
-            if tasks_at_once == threads {
+            if tasks_at_once == threads.min(self.tasks_most()) {
                 break;
             }
             tasks *= 2;

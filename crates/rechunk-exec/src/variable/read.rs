@@ -15,6 +15,7 @@ use super::work::{HeldPart, Input, Lack, Outcome, Parts, Work};
 use crate::Fault;
 use crate::stage::shards::SourceIndexes;
 use crate::stage::stage_run::StageRun;
+use crate::units::frame::buffer_bytes;
 
 /// Reading of source chunks for a box.
 #[derive(Debug, Clone)]
@@ -43,7 +44,8 @@ impl Reader {
             None => self.fetch(&input.index, is_alone).await?,
         };
         let source = &self.stage.run.execution.source;
-        let chunk_bytes = self.stage.source_chunk_bytes()?;
+        let elements = self.stage.geometry.grain_grid().chunk(&input.index).elements();
+        let chunk_bytes = buffer_bytes(elements, self.stage.item_bytes)?;
         let (bytes, held) = match fetched {
             Fetched::Bytes(bytes, held) => (bytes, held),
             Fetched::NoRoom(lack) => return Ok(Outcome::NoRoom(Work::Read(input), lack)),

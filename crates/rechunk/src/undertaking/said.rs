@@ -28,8 +28,17 @@ impl Job {
     /// A warning where chunks were missing and the source does not say what they hold.
     fn missing_without_fill_value(&self, missing: &MissingReport) -> Option<String> {
         let copies = self.planned.plan.stages.iter().any(rechunk_plan::Stage::passes_through);
-        (self.source.spec().fill_value.is_none() && missing.chunks > 0 && !copies).then(|| {
-            format!("{} and the fill value is null: they were read as zero", missing.sentence())
+        let variable = self.source.array.layout().variable();
+        let has_fill = match variable {
+            Some(variable) => variable.fill().is_some(),
+            None => self.source.spec().fill_value.is_some(),
+        };
+        let read_as = if variable.is_some() { "empty" } else { "zero" };
+        (!has_fill && missing.chunks > 0 && !copies).then(|| {
+            format!(
+                "{} and the fill value is null: they were read as {read_as}",
+                missing.sentence()
+            )
         })
     }
 }
