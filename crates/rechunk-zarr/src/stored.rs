@@ -92,8 +92,14 @@ fn codecs(
                 // numbers.
                 return refuse("a filter on big-endian elements in zarr3".to_owned());
             }
+            // zarr-python 3 takes what quantize leaves for elements of the type that it had.
+            let narrows = |codec: &CodecSpec| match codec {
+                CodecSpec::Quantize { types, .. } => types.decoded != types.encoded,
+                _ => false,
+            };
             let is_unread = |codec: &&CodecSpec| {
-                codec.is_of_tiff() || (source.version != version && widens_bytes(codec))
+                let is_new = source.version != version;
+                codec.is_of_tiff() || is_new && (widens_bytes(codec) || narrows(codec))
             };
             if let Some(codec) = codecs.iter().find(is_unread) {
                 return refuse(format!("codec {:?} in {name}", codec.name()));

@@ -67,6 +67,8 @@ fn filters_that_round_stay() {
 fn what_v3_has_no_words_for_is_refused() {
     let delta = json!([{"id": "delta", "dtype": ">i2"}]);
     refused(&v2(&json!({"dtype": ">i2", "filters": delta})), ZarrVersion::V3, "big-endian");
+    let narrows = json!([{"id": "quantize", "digits": 3, "dtype": "<f8", "astype": "<f4"}]);
+    refused(&v2(&json!({"dtype": "<f8", "filters": narrows})), ZarrVersion::V3, "quantize");
     let widens = json!([{"id": "delta", "dtype": "|i1", "astype": "<i4"}]);
     refused(&v2(&json!({"dtype": "|i1", "filters": widens})), ZarrVersion::V3, "delta");
 }
