@@ -52,7 +52,7 @@ fn what_the_package_writes_is_read_as_it_reads_it() {
     rechunk(&apply).ok();
     rechunk(&["pyramid", &array, &pyramid, "--factors", "2,2", "--quiet"]).ok();
     let info = rechunk(&["info", &format!("{place}#tag=v1"), "--json"]).ok().json();
-    assert_eq!(info["arrays"].as_array().unwrap().len(), 7, "{info}");
+    assert_eq!(info["members"].as_array().unwrap().len(), 10, "{info}"); // 7 arrays
 }
 
 #[test]

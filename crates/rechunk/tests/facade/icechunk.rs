@@ -270,7 +270,7 @@ fn what_cannot_be_read_is_named() {
     fs::write(folder.path().join("v2/repo"), "ICE🧊CHUNK").unwrap();
     fails(&at("v2"), &["repo is no file of Icechunk"]);
     // Nothing is written into one.
-    let request = CopyRequest::new(&at("v1/inline"), &at("v1/new"));
-    let error = run(prepare(request, Selection::default(), &Stores::default())).unwrap_err();
+    let place = folder.path().join("v2/new");
+    let error = copy(&at("v1/weather/daily"), &place, &Stores::default()).unwrap_err();
     assert!(error.chain().join("; ").contains("an Icechunk repository is only read"));
 }
