@@ -204,7 +204,7 @@ impl StageDraft {
             }
             (_, Some((shard, shards))) => {
                 let indexes = match &shard.tables {
-                    Some(tables) => pairs(shape, self.filled(), &tables.shape),
+                    Some(tables) => cuts.pairs_with(request, boxes, &tables.shape),
                     None => shards,
                 };
                 let (requests, bytes) = side.index_traffic(indexes);
