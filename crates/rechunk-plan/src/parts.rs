@@ -112,7 +112,7 @@ mod tests {
     use rechunk_grid::ChunkGrid;
 
     use super::*;
-    use crate::count::cells;
+    use crate::count::{cells, pairs};
     use crate::{PartsSide, Side};
 
     fn request(shape: &[u64], chunk: &[u64], item_bytes: u64, block_bytes: u64) -> PlanRequest {
@@ -128,8 +128,17 @@ mod tests {
         PlanRequest::local(shape, item_bytes, (source, target), 1 << 30)
     }
 
+    /// Boxes of one shape.
+    fn regular(shape: &[u64]) -> Boxes<'_> {
+        Boxes { shape, of_target: false }
+    }
+
     fn taken(request: &PlanRequest, boxes: &[u64]) -> Taken {
-        Taken::new(request, &Cuts::new(request), boxes)
+        Taken::new(request, &Cuts::new(request), regular(boxes))
+    }
+
+    fn read_bytes(request: &PlanRequest, order: &[usize], boxes: &[u64]) -> u64 {
+        plain_read_bytes(request, &Cuts::new(request), order, regular(boxes))
     }
 
     /// Bytes of the blocks of each pair, one by one.
@@ -207,7 +216,7 @@ mod tests {
         let request = request(&[10, 7], &[4, 3], 2, 2);
         let order = request.source.plain_order().unwrap();
         // Rows of six bytes, of which the last chunk has one element; boxes of 4 by 2.
-        let of = |boxes: &[u64]| plain_read_bytes(&request, order, boxes);
+        let of = |boxes: &[u64]| read_bytes(&request, order, boxes);
         let pairs = of_pairs(&request, &[4, 2]);
         assert_eq!(of(&[4, 2]), pairs.iter().sum::<u64>());
         assert_eq!(of(&[10, 7]), of_pairs(&request, &[10, 7]).iter().sum::<u64>());
@@ -227,7 +236,7 @@ mod tests {
             let pairs = of_pairs(&request, &boxes);
             let found = taken(&request, &boxes);
             let order = request.source.plain_order().unwrap();
-            let read_bytes = plain_read_bytes(&request, order, &boxes);
+            let read_bytes = read_bytes(&request, order, &boxes);
             prop_assert_eq!(pairs.iter().sum::<u64>(), read_bytes);
             prop_assert!((found.read - decoded(&request, &boxes)).abs() < 1e-9, "{:?}", found);
             let most = part_bytes_max(&chunk, order, &boxes, item_bytes);

@@ -112,7 +112,7 @@ pub(crate) fn clean(
 #[pyo3(signature = (location, options, cancel=None))]
 pub(crate) fn migrate(
     py: Python<'_>,
-    location: String,
+    location: &str,
     options: &Bound<'_, PyDict>,
     cancel: Option<&Cancel>,
 ) -> PyResult<Py<PyAny>> {
@@ -120,7 +120,7 @@ pub(crate) fn migrate(
     let asked = (|| {
         let to = options.choice("to", Format::from_name, "zarr3, zarr2")?;
         let to = to.unwrap_or(Format::Zarr3);
-        let mut request = MigrateRequest::new(&location, to);
+        let mut request = MigrateRequest::new(location, to);
         request.source_format =
             options.choice("source_format", Format::from_name, "zarr3, zarr2, n5")?;
         request.undo = options.flag("undo")?;

@@ -2,7 +2,7 @@
 
 use rechunk_apply::{
     Accumulator, ApplySpec, BlockView, BoxSpec, Coverage, Expand, LevelSpec, Mode, OpOutput, Ramp,
-    TaskOutput, Way, prepare, run_task,
+    TaskOutput, VoxelBox, Way, prepare, run_task,
 };
 use rechunk_grid::DataType;
 

@@ -17,6 +17,8 @@ mod expected;
 mod late;
 #[path = "../exec/layout.rs"]
 mod layout;
+#[path = "../exec/lengths.rs"]
+mod lengths;
 mod many;
 mod planted;
 mod scenario;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::documents::tests::reread;
-use crate::{parse_codec_choice, parse_v2, parse_v3, target_metadata};
+use crate::{TargetOptions, parse_codec_choice, parse_v2, parse_v3, target_metadata};
 
 fn v2(filters: &Value, compressor: &Value, fill_value: &Value) -> ArrayMetadata {
     let document = json!({

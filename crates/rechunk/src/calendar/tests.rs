@@ -185,7 +185,7 @@ async fn chunks_as_long_as_a_time() {
     assert_eq!(months, ("time=70+30".to_owned(), told(&["time=1M (2 chunks of 30 to 70)"])));
     let of_v2 = plan(folder.path(), |request| {
         request.chunks = "time=1M".parse().unwrap();
-        request.format = Some(crate::Format::Zarr2);
+        request.format = Some(Format::Zarr2);
     });
     let reason = "months of the calendar standard have 28 to 31 days | give a number of elements, e.g. time=122";
     let error = of_v2.await.unwrap_err();

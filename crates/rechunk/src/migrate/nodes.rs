@@ -209,7 +209,7 @@ impl Nodes {
         group: &GroupMetadata,
         is_consolidated: bool,
     ) -> Result<(), Error> {
-        let new = NewGroup { group, n5_version: None, needs_document: true };
+        let new = NewGroup { group, n5_version: None, needs_document: true, arrays: &[] };
         let documents = (place.to.schema().group_documents)(&new);
         let node = at(place, path)?;
         let consolidated = self.consolidated(&node, path, group, is_consolidated).await?;
