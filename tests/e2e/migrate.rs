@@ -135,7 +135,10 @@ fn old_documents_are_removed_and_written_again() {
     rechunk(&["migrate", &place, "--to", "zarr2", "--remove-old", "-q"]).ok();
     let again = tree(place.as_ref());
     let keys = |tree: &BTreeMap<String, String>| tree.keys().cloned().collect::<Vec<_>>();
-    assert_eq!(keys(&again), keys(&before));
+    // The names of axes, which the image alone had, are also the arrays' now.
+    let mut found = keys(&again);
+    found.retain(|key| !["0/.zattrs", "1/.zattrs"].contains(&key.as_str()));
+    assert_eq!(found, keys(&before));
     let expected = folder.at("expected.zarr");
     group(&expected);
     rechunk(&["verify", &place, &expected]).ok();

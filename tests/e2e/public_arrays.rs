@@ -66,7 +66,7 @@ fn public_arrays_survive_a_copy() {
     survive("public arrays", &sources, CUTS);
     let variable = sources.iter().filter(|source| is_variable(source)).count();
     println!(
-        "{} arrays: decoded to their digest: {}; passed through byte for byte (variable length): {variable}; refused: {refused:?}",
+        "{} arrays: decoded to their digest: {}; of variable length: {variable}; refused: {refused:?}",
         arrays.len(),
         sources.len() - variable + others,
     );

@@ -85,7 +85,7 @@ fn source(folder: &Folder) -> String {
     path
 }
 
-/// What the source holds, in C order.
+/// Elements of the source, in C order.
 fn truth(rows: std::ops::Range<u64>) -> Vec<String> {
     let at = |y: u64, x: u64| {
         let is_absent = [y / CHUNK[0], x / CHUNK[1]] == ABSENT;
@@ -170,7 +170,9 @@ fn regions_are_selected_and_differences_found() {
     // Its own absent chunk hides other elements.
     let found = rechunk(&["verify", &source, &other, "--json"]).ends_with(6);
     assert!(found.json()["differing_elements"].as_u64().unwrap() > 1, "{found:?}");
-    std::fs::write(Path::new(&other).join("c/1/0"), stream(&truth(4..8))).unwrap();
+    let absent = Path::new(&other).join("c/1/0");
+    std::fs::create_dir_all(absent.parent().unwrap()).unwrap();
+    std::fs::write(absent, stream(&truth(4..8))).unwrap();
     let found = rechunk(&["verify", &source, &other, "--json"]).ends_with(6).json();
     assert_eq!(found["differing_elements"], 1);
     assert_eq!(found["first_difference"], json!([21, 7]));
@@ -206,8 +208,8 @@ fn chunks_that_lie_are_named() {
     }
 }
 
-/// Text that is no longer than what was looked at, but in a few chunks: far more than was planned
-/// for is there, and still no more than is allowed is held.
+/// Reads text of which a few chunks are far larger than those that were looked at. No more than the
+/// budget is held all the same.
 #[test]
 fn text_stays_within_its_budget() {
     let folder = Folder::new();

@@ -151,8 +151,8 @@ pub(crate) struct BoxArgs {
     /// Refuse what would need an intermediate.
     #[arg(long)]
     pub direct: bool,
-    /// Leave the blocks of the top level uncombined, in the array DIR: an axis `layer` in front, and
-    /// the region grown by --blend. TARGET is not written.
+    /// Leave the blocks of the top level uncombined, in the array DIR: an axis `layer` in front,
+    /// and the region grown by --blend. TARGET is not written.
     #[arg(long, value_name = "DIR", conflicts_with = "update")]
     pub defer: Option<String>,
     /// Write no results beyond --box that its growth brings.

@@ -67,8 +67,8 @@ impl ApplyPlan {
         })
     }
 
-    /// Shape and chunks of the array that is written: the target, or that of deferred blocks. `None`
-    /// without a target.
+    /// Shape and chunks of the array that is written: the target, or that of deferred blocks.
+    /// `None` without a target.
     pub fn written_grid(&self) -> Option<TargetGrid> {
         let left = self.deferred().map(|left| TargetGrid { shape: left.shape, chunk: left.chunk });
         left.or_else(|| self.target().cloned())
@@ -93,8 +93,8 @@ impl ApplyPlan {
         (0..self.rank()).filter(|&axis| blend[axis] > 0 && self.tiles[axis].count() > 1).collect()
     }
 
-    /// Chunks of the array of deferred blocks that are written along each axis, each as often as
-    /// blocks meet it, and those of them that a block fills.
+    /// Chunks of the array of deferred blocks along each axis: how often blocks meet one, and how
+    /// often a block fills one.
     pub(crate) fn deferred_counts(&self) -> Vec<(u128, u128)> {
         self.axis_writes().map(|axis| (axis.met.into(), axis.whole.into())).collect()
     }

@@ -1,39 +1,10 @@
 use std::fmt::Debug;
 use std::ops::Range;
 
-use rechunk_grid::{ArraySpec, Endian};
-use serde::{Deserialize, Serialize};
+use rechunk_grid::ArraySpec;
 
 use crate::variable::VariableLayout;
-use crate::{CodecCost, FormatError, RunFormat, ShardFormat};
-
-/// Order of the elements of a decoded chunk in memory.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct ElementOrder {
-    /// The array's axes, slowest-varying in storage first: `[0, 1, 2]` is C order, `[2, 1, 0]` F.
-    pub axes: Vec<usize>,
-    /// Byte order of an element.
-    pub endian: Endian,
-}
-
-impl ElementOrder {
-    /// C order of `rank` axes, little-endian.
-    pub fn c_little(rank: usize) -> Self {
-        Self { axes: (0..rank).collect(), endian: Endian::Little }
-    }
-
-    /// Byte distance between neighbours along each axis (indexed by C axis) in a chunk of
-    /// `chunk_shape` stored contiguously in this order.
-    pub fn strides_bytes(&self, chunk_shape: &[u64], item_bytes: u64) -> Vec<u64> {
-        let mut strides = vec![0; chunk_shape.len()];
-        let mut stride = item_bytes;
-        for &axis in self.axes.iter().rev() {
-            strides[axis] = stride;
-            stride *= chunk_shape[axis];
-        }
-        strides
-    }
-}
+use crate::{CodecCost, ElementOrder, FormatError, RunFormat, ShardFormat};
 
 /// Form of a chunk that is stored as it is: any of its elements can be read by themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -131,9 +102,8 @@ pub trait Layout: Debug + Send + Sync {
         None
     }
 
-    /// Chunk `index` as it is stored, where the array has not all of it: its shape, and how many
-    /// elements along each axis come before those that the array has. Of use where chunks are
-    /// decoded by [`Layout::variable`].
+    /// Shape of chunk `index` as it is stored, where the array has not all of it, and the elements
+    /// along each axis before its own. Of use where chunks are decoded by [`Layout::variable`].
     fn stored_part(&self, index: &[u64]) -> Option<(Vec<u64>, Vec<u64>)> {
         let _ = index;
         None

@@ -11,6 +11,7 @@
 
 pub mod cast;
 mod codec;
+mod element_order;
 mod error;
 pub mod field;
 pub mod json;
@@ -25,8 +26,9 @@ pub mod variable;
 mod view;
 
 pub use codec::CodecCost;
+pub use element_order::ElementOrder;
 pub use error::{FormatError, check_chunk_bytes};
-pub use layout::{ElementOrder, Layout, Plain};
+pub use layout::{Layout, Plain};
 pub use packed::Packed;
 pub use placed_layout::PlacedLayout;
 pub use region_layout::RegionLayout;

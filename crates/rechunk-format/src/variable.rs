@@ -75,15 +75,16 @@ pub trait VariableLayout: Debug + Send + Sync {
     /// Kind of the elements.
     fn kind(&self) -> VariableKind;
 
-    /// Element that an absent chunk is full of; `None` if the metadata names none, which reads as an
-    /// empty element.
+    /// Element that an absent chunk is full of; `None` if the metadata names none, which reads as
+    /// an empty element.
     fn fill(&self) -> Option<&[u8]>;
 
     /// Costs of the codecs for chunks of at most `stream_bytes`, decoded.
     fn cost(&self, stream_bytes: u64) -> Result<CodecCost, FormatError>;
 
     /// Decodes a chunk to a stream of at most `limit_bytes`. Returns false, and leaves anything in
-    /// `stream`, if it is longer. Allocates no more than [`VariableLayout::cost`] of that limit says.
+    /// `stream`, if it is longer. Allocates no more than [`VariableLayout::cost`] of that limit
+    /// says.
     fn decode(
         &self,
         encoded: &[u8],
@@ -105,8 +106,8 @@ pub struct VariableChunk {
 
 impl VariableChunk {
     /// Takes a stream of `elements` elements apart. Refuses another number of them, lengths that
-    /// do not add up, and elements that are not of their kind. Allocates [`POSITION_BYTES`] for each
-    /// element, when the stream has room for all.
+    /// do not add up, and elements that are not of their kind. Allocates [`POSITION_BYTES`] for
+    /// each element, when the stream has room for all.
     pub fn new(stream: Vec<u8>, elements: u64, kind: VariableKind) -> Result<Self, FormatError> {
         let bytes = stream.len();
         if bytes as u64 > STREAM_BYTES_MAX {

@@ -74,7 +74,7 @@ pub(crate) trait View: Debug + Send + Sync {
         self.inner().decode(&self.chunk_in(index), encoded, scratch)
     }
 
-    /// [`Layout::decode_part`]: all is decoded, where chunks may be others than those that are seen.
+    /// [`Layout::decode_part`]: all is decoded, as chunks may be others than those that are seen.
     fn decode_part<'a>(
         &self,
         index: &[u64],

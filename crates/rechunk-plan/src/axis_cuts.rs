@@ -58,7 +58,7 @@ impl<'a> AxisCuts<'a> {
         self.edges.count()
     }
 
-    /// Where the chunks end.
+    /// Ends of the chunks.
     pub(crate) fn edges(&self) -> &'a AxisEdges {
         self.edges
     }

@@ -105,8 +105,9 @@ impl<'a> Cuts<'a> {
         }
     }
 
-    /// Number of reads along `axis` of a stage that fills boxes of `tile` elements with chunks of the
-    /// target: pairs of a box and an input, of `input` elements where the source is regular.
+    /// Number of reads along `axis` of a stage that fills boxes of `tile` elements with chunks of
+    /// the target. A read is a pair of a box and an input, of `input` elements where the source is
+    /// regular.
     pub fn reads_along(&self, request: &PlanRequest, tile: &[u64], axis: usize, input: u64) -> u64 {
         let boxes = Boxes { shape: tile, of_target: true };
         match self.axis(axis) {

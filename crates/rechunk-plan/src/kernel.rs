@@ -27,8 +27,8 @@ pub enum Kernel {
 pub enum Way {
     /// Chunks are decoded, and new ones encoded.
     Decoded,
-    /// As [`Way::Decoded`], of elements that differ in length: sizes are those of a few chunks that
-    /// were looked at, and what a task holds is counted while it runs.
+    /// As [`Way::Decoded`], of elements that differ in length. Sizes are those of a few chunks that
+    /// were looked at; the memory of a task is counted while it runs.
     Variable,
     /// Encoded chunks, or whole shards, are passed on as they are.
     Encoded,

@@ -93,9 +93,9 @@ impl<'a> TargetAxis<'a> {
         self.chunks.touched_max(extent.max(1))
     }
 
-    /// The axis of a box of at most `most` elements as [`SteppedAxis::new`] has it for a regular
-    /// one; `source` are its cuts, where what is read differs in length too, else inputs are of
-    /// `input` elements.
+    /// The axis of a box of at most `most` elements, as [`SteppedAxis::new`] has it for a regular
+    /// one. `source` are its cuts, where inputs differ in length too; else they have `input`
+    /// elements.
     pub(crate) fn stepped(
         &self,
         (most, is_whole): (u64, bool),
@@ -125,8 +125,8 @@ impl<'a> TargetAxis<'a> {
         boxes(&self.box_ends(most)).map(met).fold(0, u64::saturating_add)
     }
 
-    /// Number of pairs (box, chunk of an axis with edges) that share an element along the axis, and
-    /// the elements of the chunks of all pairs.
+    /// Number of pairs (box, chunk of an axis with edges) with an element in common, and the
+    /// elements of the chunks of all pairs.
     pub(crate) fn pairs_with(&self, most: u64, source: &AxisEdges) -> (u64, u64) {
         let ends = self.box_ends(most);
         boxes(&ends).fold((0, 0), |(pairs, elements), (start, end)| {

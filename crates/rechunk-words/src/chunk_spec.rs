@@ -103,8 +103,8 @@ impl ChunkSpec {
         Ok(cut.collect())
     }
 
-    /// The chunk shape it means for `source`, elements; `chunk_bytes` is what `auto` aims at. Chunks
-    /// of different lengths are refused.
+    /// The chunk shape it means for `source`, elements; `chunk_bytes` is what `auto` aims at.
+    /// Chunks of different lengths are refused.
     pub fn resolve(&self, source: &ArraySpec, chunk_bytes: u64) -> Result<Vec<u64>, WordError> {
         let (chunk, edges) = self.resolve_lengths(source, chunk_bytes)?;
         let axis = edges.and_then(|edges| {
@@ -116,8 +116,8 @@ impl ChunkSpec {
         })
     }
 
-    /// [`ChunkSpec::resolve`] where chunks may differ in length: the shape of the largest, and where
-    /// those end that do.
+    /// [`ChunkSpec::resolve`] where chunks may differ in length: the shape of the largest, and the
+    /// ends of those that do.
     pub fn resolve_lengths(
         &self,
         source: &ArraySpec,

@@ -30,7 +30,9 @@ impl ChunkLengths {
     /// Reads `31+28+31+30x2`: lengths with `+` between them, `x` and a number behind those that
     /// come so many times. `None` if the text is no list.
     pub(crate) fn parse(text: &str) -> Option<Result<Self, WordError>> {
+        let has_digit = text.contains(|character: char| character.is_ascii_digit());
         let is_list = text.contains('x') || text.trim_start_matches('+').contains('+');
+        let is_list = is_list && has_digit;
         if !is_list || !text.bytes().all(|byte| byte.is_ascii_digit() || b"+x ".contains(&byte)) {
             return None;
         }
@@ -108,7 +110,7 @@ mod tests {
         for text in ["5x0", "0+5", "5+", "+5+5", "x5", "5x", "5x99999999999999999999+1"] {
             assert!(ChunkLengths::parse(text).unwrap().is_err(), "{text}");
         }
-        for text in ["5", "+5", "30D", "auto", "-1", "5!", "2max"] {
+        for text in ["5", "+5", "30D", "auto", "-1", "5!", "2max", "x"] {
             assert!(ChunkLengths::parse(text).is_none(), "{text}");
         }
     }

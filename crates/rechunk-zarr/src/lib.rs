@@ -50,6 +50,7 @@ mod type_name;
 mod types_v2;
 mod types_v3;
 mod variable;
+mod whole_shards;
 
 // Shared by formats, and named here as if they were ours.
 use rechunk_format::{field, json};

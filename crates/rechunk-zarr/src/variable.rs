@@ -1,9 +1,9 @@
 //! Elements that differ in length: strings, byte strings, lists, objects.
 //!
 //! Only their codec can tell one element from the next. Those of numcodecs (`vlen-utf8`,
-//! `vlen-bytes`, `vlen-array`) are decoded ([`codecs`]); behind any other, chunks are copied as they
-//! are, and the metadata is carried as it stands. `vlen-utf8` and `vlen-bytes` make the same bytes in
-//! v2 and v3, so that chunks of those arrays may change version as they are.
+//! `vlen-bytes`, `vlen-array`) are decoded ([`codecs`]); behind any other, chunks are copied as
+//! they are, and the metadata is carried as it stands. `vlen-utf8` and `vlen-bytes` make the same
+//! bytes in v2 and v3, so that chunks of those arrays may change version as they are.
 
 use rechunk_format::{CodecCost, FormatError};
 use serde_json::{Map, Value, json};

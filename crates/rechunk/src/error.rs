@@ -19,9 +19,6 @@ use crate::secrets::without_secrets;
 const TRUST: &str = "if the server is yours, or a proxy signs for it, name a file with its \
                      certificate authority in SSL_CERT_FILE";
 
-/// Hint about a source that was written while it was read.
-pub(crate) const SOURCE_CHANGED_HINT: Remedy = Remedy::StartUnwritten;
-
 /// Why a job cannot be done or was not finished.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -321,8 +318,7 @@ impl Error {
                 _ => Class::Usage,
             },
             Self::Run { source, .. } if source.is_cancelled() => Class::Interrupted,
-            Self::Run { source, .. } if source.least_bytes().is_some() => Class::Memory,
-            Self::Compare { source } if lack_bytes(source.as_ref()).is_some() => Class::Memory,
+            error if error.lack_bytes().is_some() => Class::Memory,
             // A store that does not answer may answer another time.
             Self::Run { source, .. } if source.is_source_fault() && !source.is_retryable() => {
                 Class::Source
@@ -389,9 +385,7 @@ impl Error {
             Self::Member { source, .. } => source.remedy(),
             Self::VerifyFailed { .. } | Self::DigestDiffers { .. } => Some(Remedy::CopyAgain),
             Self::Cast { .. } => Some(Remedy::CastWider),
-            Self::Compare { source } => {
-                lack_bytes(source.as_ref()).map(|bytes| Remedy::MoreMemory { bytes })
-            }
+            Self::Compare { .. } => self.lack_bytes().map(|bytes| Remedy::MoreMemory { bytes }),
             Self::Plan { source, .. } => match **source {
                 PlanError::DoesNotFit { minimum_bytes, .. } => {
                     Some(Remedy::MoreMemory { bytes: minimum_bytes })
@@ -410,7 +404,7 @@ impl Error {
             Self::SourceStore { source, .. }
                 if matches!(**source, StoreError::Changed { .. } | StoreError::Removed { .. }) =>
             {
-                Some(SOURCE_CHANGED_HINT)
+                Some(Remedy::StartUnwritten)
             }
             Self::Store { source, .. } if source.is_no_space() => Some(Remedy::MakeRoom),
             Self::Finish { source, .. } if source.is_no_space() => Some(Remedy::MakeRoom),
@@ -452,12 +446,4 @@ impl Error {
 /// Error of a store while `doing` something at a place, in words: "write", "look at".
 pub(crate) fn store_error(doing: &str, what: &str, source: StoreError) -> Error {
     Error::Store { doing: format!("{doing} {what}"), source: Box::new(source) }
-}
-
-/// The memory, bytes, without which a chunk could not be compared, if that is why.
-fn lack_bytes(error: &(dyn StdError + 'static)) -> Option<u64> {
-    match error.downcast_ref()? {
-        Fault::NoRoom { least_bytes, .. } => Some(*least_bytes),
-        _ => None,
-    }
 }

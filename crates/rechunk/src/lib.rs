@@ -125,6 +125,7 @@ mod into_version;
 mod is_copy;
 mod is_made;
 mod job;
+mod lack;
 mod large_document;
 mod may_start;
 mod member_location;

@@ -66,7 +66,7 @@ impl ShardWish<'_> {
             None => Ok((None, None)),
             Some(_) if asked.is_keep() && self.source_shard.is_none() => Ok((None, None)),
             Some(_) if !self.has_shards => {
-                let hint = "give --format zarr3 or precomputed, or no --shards";
+                let hint = "choose zarr3 or precomputed as the format, or no shards";
                 Err(usage("only Zarr v3 and precomputed volumes have shards", Some(hint)))
             }
             Some(shape) => self.shape(shape).map(|shape| (Some(shape), None)),
@@ -91,7 +91,7 @@ impl ShardWish<'_> {
                     &format!(
                         "axis {axis}: a shard of {length} does not hold whole chunks of {chunk}"
                     ),
-                    Some("give --chunks a number that divides all lengths of shards, such as 1"),
+                    Some("give chunks a number that divides all lengths of shards, such as 1"),
                 ));
             }
             edges[axis] = all;
@@ -105,7 +105,7 @@ impl ShardWish<'_> {
         if is_asked {
             return Err(usage(
                 "chunks of different lengths do not lie in shards",
-                Some("give the lengths to --shards, and --chunks numbers that divide them"),
+                Some("give the lengths to the shards, and chunks numbers that divide them"),
             ));
         }
         Ok((None, None))

@@ -9,13 +9,12 @@ use rechunk_grid::{ChunkGrid, Region};
 use rechunk_plan::{Plan, StageGeometry};
 use rechunk_store::{Meter, Role, Store, StoreError};
 
-use crate::Error;
-use crate::error::SOURCE_CHANGED_HINT;
 use crate::formats::{Documents, Wanted};
 use crate::is_copy::is_copy;
 use crate::job::Job;
 use crate::open::{OpenArray, Opened, open_array, open_node};
 use crate::recount::counted_identity;
+use crate::{Error, Remedy};
 
 /// Refuses a source whose metadata is not that of the plan, or was written since, even if it says
 /// the same. Who writes an array anew begins with its metadata, and what is missing then is no gap.
@@ -28,7 +27,7 @@ pub(crate) async fn check_metadata(job: &Job) -> Result<(), Error> {
     let changed = |reason: &str| Error::NotAnArray {
         location: location.clone(),
         reason: reason.to_owned(),
-        hint: Some(SOURCE_CHANGED_HINT),
+        hint: Some(Remedy::StartUnwritten),
     };
     let store = source.array.store();
     let now = if let Some(name) = source.metadata.file_name() {
@@ -103,7 +102,7 @@ pub(crate) async fn check_directories_since(job: &Job, since: SystemTime) -> Res
                 "chunks of it are missing, and {} has changed while it was copied: they may have been removed",
                 directory.display()
             ),
-            hint: Some(SOURCE_CHANGED_HINT),
+            hint: Some(Remedy::StartUnwritten),
         }),
     }
 }
@@ -122,7 +121,7 @@ pub(crate) async fn check_read(
     let conflict = |what: String| Error::Conflict {
         location: job.request.target.clone(),
         reason: format!("holds an interrupted run that has read {what} since"),
-        hint: Some(SOURCE_CHANGED_HINT),
+        hint: Some(Remedy::StartUnwritten),
     };
     let plan = &job.planned.plan;
     let readings =

@@ -60,8 +60,7 @@ fn takes_lengths(request: &CopyRequest, format: Format) -> bool {
     is_copy && format.has(Fact::ChunkLengths)
 }
 
-/// Has `spec`, that of the array of which a region may be read, say the chunks that are in that
-/// region, where they differ in length.
+/// Cuts the chunk ends of `spec` to the region that is read, where chunks differ in length.
 fn cut_edges(spec: &mut ArraySpec, source: &OpenArray) -> Result<(), Error> {
     let (Some((_, region)), Some(edges)) = (&source.region, spec.edges.take()) else {
         spec.edges.clone_from(&source.metadata.spec().edges);

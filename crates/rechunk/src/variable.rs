@@ -1,4 +1,4 @@
-//! Elements that differ in length: how large they are expected to be, and what that means for a plan.
+//! Elements that differ in length: the size they are expected to have, and the plan for it.
 
 use std::sync::Arc;
 
@@ -29,8 +29,8 @@ pub(crate) fn can_be_cut(source: &dyn Layout, target: &dyn Layout) -> bool {
     }
 }
 
-/// Bytes that an element of `array` is expected to take in memory: a quarter more than in the fullest
-/// of the chunks that were looked at. These are in `objects`; of a shard it is the longest. Reads
+/// Bytes that an element of `array` is expected to take in memory. It is a quarter more than in the
+/// fullest of the chunks that were looked at: those in `objects`, and of a shard the longest. Reads
 /// them one by one, none larger than a share of `memory_bytes`. What cannot be read or decoded is
 /// left to the run, which says so.
 pub(crate) async fn item_bytes(array: &Array, objects: Vec<Vec<u64>>, memory_bytes: u64) -> u64 {
@@ -57,8 +57,8 @@ pub(crate) async fn item_bytes_of(
     Ok(Box::pin(item_bytes(&source.array, objects, memory_bytes)).await)
 }
 
-/// Bytes of an element of a chunk in object `object`, with its length, rounded up. `None` if there is
-/// no chunk.
+/// Bytes of an element of a chunk in object `object`, with its length, rounded up. `None` if there
+/// is no chunk.
 async fn looked_at(
     array: &Array,
     object: &[u64],

@@ -194,8 +194,8 @@ pub(crate) async fn turned_like(
     open_array(&array.location, &options, stores).await
 }
 
-/// The arrays so that the chunks of the second are of one shape, if those of either are: it is
-/// compared chunk by chunk, and such plans are found sooner.
+/// Orders two arrays so that the chunks of the second are of one shape, if those of either are. It
+/// is compared chunk by chunk, and such plans are found sooner.
 fn second_of_one_shape(a: OpenArray, b: OpenArray) -> (OpenArray, OpenArray) {
     let differs = |array: &OpenArray| array.spec().edges.is_some();
     // Elements that are not decoded are compared as they are stored.

@@ -1,4 +1,4 @@
-//! What is computed of the elements of a target chunk: its digest, whether it is empty, what differs.
+//! Digest, emptiness and differences of a target chunk, computed of its elements.
 
 use rechunk_format::variable::{VariableChunk, VariablePart};
 use rechunk_format::{ElementOrder, Layout};
@@ -43,9 +43,9 @@ pub(super) fn is_all(unit: &Unit, fill: &[u8]) -> bool {
     unit.parts.iter().all(|part| part.part.elements(fill).all(|element| element == fill))
 }
 
-/// Elements of a unit that are others than those of `chunk`, in which chunk `index` of `grid` was
-/// found; `None` if it is missing and reads as `fills.1`. Where nothing of the unit is stored it is
-/// `fills.0`.
+/// Compares the elements of a unit with those of chunk `index` of `grid`, which are in `chunk`. If
+/// that is `None` the chunk is missing and reads as `fills.1`. Where nothing of the unit is stored
+/// it is `fills.0`.
 pub(super) fn compare(
     unit: &Unit,
     chunk: Option<&VariableChunk>,

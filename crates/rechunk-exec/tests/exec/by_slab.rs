@@ -6,8 +6,9 @@ use rechunk_grid::{DataType, Endian, WriteEmpty};
 use rechunk_plan::{Parts, PartsSide, Strategy as Kind};
 use rechunk_store::{Meter, Traffic};
 
-use crate::case::{Case, SideCase, all_cases, execute, runtime};
+use crate::case::{Case, SideCase, execute, runtime};
 use crate::layout::Codec;
+use crate::lengths::all_cases;
 
 /// Bytes above which an input is taken in slab by slab.
 const SLAB_BYTES: u64 = 1 << 20;

@@ -15,8 +15,9 @@ use rechunk_store::{Meter, Store, Traffic};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::case::{Case, Prepared, SideCase, all_cases, execute, execute_observed, runtime};
+use crate::case::{Case, Prepared, SideCase, execute, execute_observed, runtime};
 use crate::layout::{Codec, TestLayout};
+use crate::lengths::all_cases;
 
 /// Cancels when so many units and tasks are done.
 #[derive(Debug)]

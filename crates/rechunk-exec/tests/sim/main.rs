@@ -17,8 +17,6 @@ mod expected;
 mod late;
 #[path = "../exec/layout.rs"]
 mod layout;
-#[path = "../exec/lengths.rs"]
-mod lengths;
 mod many;
 mod planted;
 mod scenario;

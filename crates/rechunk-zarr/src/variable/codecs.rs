@@ -193,8 +193,8 @@ fn of_v3(codecs: &[Value]) -> Option<Known> {
     take_bytes(&codecs).then(|| (kind, first.clone(), codecs))
 }
 
-/// Whether the codecs that are chosen by `text` ([`parse_codec_choice`]) take chunks of elements that
-/// differ in length, which are any number of bytes.
+/// Whether the codecs that are chosen by `text` ([`parse_codec_choice`]) take chunks of elements
+/// that differ in length, which are any number of bytes.
 pub fn takes_streams(text: &str) -> bool {
     parse_codec_choice(text).is_ok_and(|choice| {
         let in_v3 = choice.bound_to(ElementType::BYTE, ZarrVersion::V3);

@@ -82,7 +82,7 @@ fn as_it_stands(source: &ArrayMetadata) -> (ArrayMetadata, Vec<String>) {
     (target, odd.into_iter().collect())
 }
 
-/// Whether the chunk shape that is asked for is the source's: one that is larger than the array is
+/// Whether the chunk shape that is asked for is the source's. One that is larger than the array is
 /// cut to its size by whoever asks for the same chunks.
 fn is_kept(source: &ArrayMetadata, options: &TargetOptions) -> bool {
     let spec = &source.spec;
@@ -90,7 +90,7 @@ fn is_kept(source: &ArrayMetadata, options: &TargetOptions) -> bool {
     options.chunk_shape == spec.chunk_shape || options.chunk_shape.iter().copied().eq(clipped)
 }
 
-/// What has to be decoded for; `None` if chunks and shards can stay as they are.
+/// The change that chunks have to be decoded for; `None` if chunks and shards can stay as they are.
 fn difference(source: &ArrayMetadata, options: &TargetOptions) -> Option<&'static str> {
     let shards = source.sharding.as_ref().map(ShardFormat::shard_shape);
     if !is_kept(source, options) {
@@ -126,8 +126,8 @@ fn bytes_codecs(
     if !take_bytes(&codecs) || choice.axes(source.spec.shape.len())?.is_some() {
         let names: Vec<String> = codecs.iter().map(ToString::to_string).collect();
         let what = format!("{} on elements of variable length", names.join(" + "));
-        let hint = "compressors and checksums are: --codec zstd";
-        return Err(Field::new("--codec", "codec").unsupported(what, hint));
+        let hint = "compressors and checksums are, such as zstd";
+        return Err(Field::new("the codec", "codec").unsupported(what, hint));
     }
     if options.version == ZarrVersion::V3 {
         warnings.extend(codecs.iter().filter(|codec| !codec.is_core_v3()).map(not_core));

@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use rechunk_apply::{DeferredArray, Way};
 use rechunk_array::Array;
-use rechunk_format::ElementOrder;
-use rechunk_grid::{ArraySpec, Endian};
-use rechunk_raw::{Files, KeyTemplate, RawMetadata};
+use rechunk_grid::ArraySpec;
 use serde_json::{Map, Value};
 
 use super::Opened;
 use super::result_type::as_results;
-use crate::formats::Metadata;
+use crate::formats::raw::of_spec;
 use crate::open::OpenArray;
 use crate::request::CopyRequest;
 use crate::{ChunkSpec, Error};
@@ -27,7 +25,7 @@ impl Opened {
                 message: "the blend mode `defer` leaves blocks uncombined, and no place is named \
                           for them"
                     .to_owned(),
-                hint: Some("say where: --defer DIR".into()),
+                hint: Some("say where, by the option `defer`".into()),
             }),
             (way, _) => Ok(way == Way::Defer),
         }
@@ -39,28 +37,17 @@ impl Opened {
         request: &CopyRequest,
         source: &OpenArray,
     ) -> Result<OpenArray, Error> {
-        let given = [
-            (request.chunks != ChunkSpec::Keep, "--chunks"),
-            (request.shards.is_some(), "--shards"),
-        ];
-        if let Some((_, option)) = given.into_iter().find(|(is_given, _)| *is_given) {
+        if request.chunks != ChunkSpec::Keep || request.shards.is_some() {
             return Err(Error::Usage {
-                message: format!("blocks that stay uncombined decide their chunks, not {option}"),
+                message: "blocks that stay uncombined decide their chunks: neither chunks nor \
+                          shards can be chosen"
+                    .to_owned(),
                 hint: Some("leave the option out".into()),
             });
         }
         let results = as_results(source, self.output)?;
         let left = self.deferred(source)?;
-        let spec = spec_of(&left, results.spec());
-        let rank = spec.shape.len();
-        let metadata = RawMetadata {
-            spec,
-            order: ElementOrder { axes: (0..rank).collect(), endian: Endian::Little },
-            files: Files::Blocks { key: KeyTemplate::usual(rank), offset_bytes: 0 },
-            record: None,
-            attributes: Map::new(),
-        };
-        let metadata = Metadata::Raw(Box::new(metadata));
+        let metadata = of_spec(spec_of(&left, results.spec()));
         let layout = metadata.layout().map_err(Error::target_metadata)?;
         Ok(OpenArray {
             array: Array::new(Arc::clone(&layout), source.array.store().clone()),

@@ -23,8 +23,8 @@ pub(super) fn months_of(span: TimeSpan) -> Option<i64> {
     i64::try_from(months).ok()
 }
 
-/// Lengths of chunks of `axis` of `source` of which each holds `months` months of the calendar, one
-/// year or a part of it counted from January; those without a value are no chunks. Reads the whole
+/// Lengths of chunks along `axis` of `source`, each of `months` months of the calendar: a year, or
+/// a part of it counted from January. Months without a value are no chunks. Reads the whole
 /// coordinate, which is no part of the copy and is not counted.
 pub(super) async fn lengths(
     (source, axis): (&OpenArray, usize),

@@ -94,7 +94,7 @@ impl Sizes<'_> {
         Ok((!notes.is_empty()).then_some((wanted, notes)))
     }
 
-    /// Whether chunks of `span` along `axis` differ in length: those of months and years of the
+    /// Whether chunks of `span` along `axis` differ in length. Those of months and years of the
     /// calendar do, where no number of elements is as long as each.
     async fn is_of_calendar(&mut self, span: TimeSpan, axis: usize, name: &str) -> bool {
         if months_of(span).is_none() {

@@ -34,6 +34,15 @@ impl Format {
     pub const ALL: [Self; 7] =
         [Self::Zarr3, Self::Zarr2, Self::N5, Self::Precomputed, Self::Raw, Self::Npy, Self::Nii];
 
+    /// Formats whose chunks its documents can describe, in the order in which they are looked for.
+    pub(crate) fn lies_over(self) -> &'static [Self] {
+        match self {
+            Self::Zarr3 => &[Self::Zarr2, Self::N5],
+            Self::Zarr2 => &[Self::Zarr3],
+            Self::N5 | Self::Precomputed | Self::Raw | Self::Npy | Self::Nii => &[],
+        }
+    }
+
     /// Its facts.
     pub(crate) fn row(self) -> &'static Row {
         match self {

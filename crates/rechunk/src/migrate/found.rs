@@ -1,4 +1,4 @@
-//! What is at the place of a migration, as its old documents say it.
+//! The array or group at the place of a migration, as its old documents say it.
 
 use rechunk_store::{Role, Store};
 use rechunk_zarr::GroupMetadata;
@@ -85,11 +85,7 @@ pub(super) fn axes_over(format: Format) -> Option<Axes> {
 
 /// Formats whose chunks documents of `to` can lie over, in the order in which they are looked for.
 fn old_formats(request: &MigrateRequest) -> Result<Vec<Format>, Error> {
-    let all: &[Format] = match request.to {
-        Format::Zarr3 => &[Format::Zarr2, Format::N5],
-        Format::Zarr2 => &[Format::Zarr3],
-        Format::N5 | Format::Precomputed | Format::Raw | Format::Npy | Format::Nii => &[],
-    };
+    let all = request.to.lies_over();
     let asked = |format: &Format| request.source_format.is_none_or(|asked| asked == *format);
     let olds: Vec<Format> = all.iter().copied().filter(asked).collect();
     if !olds.is_empty() {

@@ -23,8 +23,8 @@ pub(crate) struct InFormat {
 }
 
 impl Found {
-    /// Has `root` and the groups below say in the second of two formats what they say in the first;
-    /// images in the version that is asked for, else in the usual one.
+    /// Rewrites `root` and the groups below from the first of two formats to the second. Images
+    /// become those of the version that is asked for, else of the usual one.
     pub(crate) fn say_in(
         &mut self,
         root: &mut GroupMetadata,

@@ -222,8 +222,8 @@ impl Found {
         self.arrays.iter().chain(self.groups.keys()).chain(unreadable).cloned().collect()
     }
 
-    /// Has what lies above arrays at `paths`, and above the groups that are left, be groups: without
-    /// a document of its own it would not be found.
+    /// Adds groups for all paths above `paths` and above the groups that are left. Without a
+    /// document of their own they would not be found.
     pub(crate) fn add_groups_between<'a>(&mut self, paths: impl Iterator<Item = &'a String>) {
         let mut below: Vec<String> = paths.cloned().collect();
         below.extend(self.groups.keys().cloned());

@@ -14,7 +14,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::apply::Opened;
 use crate::count_tasks::CountTasks;
-use crate::error::SOURCE_CHANGED_HINT;
 use crate::job::Job;
 use crate::place::Place;
 use crate::plan_request::array_at;
@@ -181,7 +180,7 @@ fn is_cast_fault(error: &rechunk_exec::ExecError) -> bool {
 
 fn run_hint(error: &rechunk_exec::ExecError, place: &Place) -> Option<Remedy> {
     if error.is_source_changed() {
-        return Some(SOURCE_CHANGED_HINT);
+        return Some(Remedy::StartUnwritten);
     }
     if let Some(bytes) = error.least_bytes() {
         return Some(Remedy::MoreMemory { bytes });

@@ -1,5 +1,5 @@
-//! Arrays whose elements cannot be told apart are equal if their chunks are stored alike; otherwise it
-//! is not known.
+//! Arrays whose elements cannot be told apart are equal if their chunks are stored alike; otherwise
+//! it is not known.
 
 use rechunk_array::{Array, ArrayError};
 use rechunk_exec::ExecError;

@@ -6,6 +6,7 @@ mod documents;
 mod row;
 mod single_file;
 mod target;
+mod unstored;
 
 pub(crate) use block_files::check_blocks;
 pub(crate) use documents::SCHEMA;
@@ -13,3 +14,4 @@ pub(crate) use row::{NII, NPY, RAW};
 pub use single_file::RawFile;
 pub(crate) use single_file::{SingleFile, is_headerless, open_file};
 pub(crate) use target::target;
+pub(crate) use unstored::of_spec;
