@@ -119,7 +119,7 @@ fn faults_are_those_of_the_options_at_their_place() {
         ("chunks = '1,,2'", "job.toml:1:10: `1,,2` has an empty entry"),
         (
             "chunks = [1, 'a']",
-            "job.toml:1:10: `a` is not a chunk extent: a number, -1, keep, auto or a time like 30D",
+            "job.toml:1:10: `a` is not a chunk extent: a number, -1, keep, auto, a time like 30D or lengths like 31+28x2",
         ),
         (
             "chunks = [1, [2]]",
@@ -148,7 +148,7 @@ fn faults_are_those_of_the_options_at_their_place() {
         ("[var.a]\nchunk = 1", "job.toml:2:1: unknown key \"chunk\" (did you mean \"chunks\"?)"),
         (
             "[var.a]\nchunks = 'x'",
-            "job.toml:2:10: `x` is not a chunk extent: a number, -1, keep, auto or a time like 30D",
+            "job.toml:2:10: `x` is not a chunk extent: a number, -1, keep, auto, a time like 30D or lengths like 31+28x2",
         ),
         (
             "[var.a]\ncodec = 'none; shards none'",

@@ -107,7 +107,7 @@ fn wrong_fields_are_named() {
         ("/scales/0/resolution", json!([0, 1, 1]), "resolution"),
         ("/scales/0/encoding", json!("compresso"), "cloud-volume"),
         ("/scales/0/compressed_segmentation_block_size", json!([8, 8, 0]), "block"),
-        ("/scales/0/sharding", json!({"@type": "neuroglancer_uint64_sharded_v1"}), "sharded"),
+        ("/scales/0/sharding", json!({"@type": "neuroglancer_uint64_sharded_v1"}), "sharding.hash"),
     ];
     for (place, value, reason) in cases {
         let mut document = volume();
