@@ -6,6 +6,7 @@
 //! it with every `cargo test`; `just fuzz TARGET SECONDS` searches with libFuzzer.
 
 mod memory;
+mod reading;
 mod targets;
 
 use targets::{

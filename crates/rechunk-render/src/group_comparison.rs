@@ -2,6 +2,7 @@
 
 use rechunk::{GroupComparison, MemberComparison, format_byte_size};
 
+use super::first_lines::first_lines;
 use super::harmless::harmless_line;
 use super::numbers::{number, plural};
 
@@ -29,10 +30,10 @@ pub fn group_comparison_text(a: &str, b: &str, found: &GroupComparison) -> Strin
     let mut lines = vec![format!("{a} and {b} differ; {compared} were compared")];
     let differing: Vec<&MemberComparison> =
         found.arrays.iter().filter(|array| !array.equal()).collect();
-    lines.extend(named(&differing, |array| {
+    lines.extend(first_lines(&differing, NAMED_MAX, |array| {
         format!("  the array {} differs {}", harmless_line(&array.path), in_what(array))
     }));
-    lines.extend(named(&found.differing_others, |(path, at)| {
+    lines.extend(first_lines(&found.differing_others, NAMED_MAX, |(path, at)| {
         let in_what = match at {
             Some(at) => format!("first at byte {}", number(*at)),
             None => "in size".to_owned(),
@@ -40,7 +41,9 @@ pub fn group_comparison_text(a: &str, b: &str, found: &GroupComparison) -> Strin
         format!("  the file {} differs {in_what}", harmless_line(path))
     }));
     for (paths, side) in [(&found.only_in_first, a), (&found.only_in_second, b)] {
-        lines.extend(named(paths, |path| format!("  only in {side}: {}", harmless_line(path))));
+        lines.extend(first_lines(paths, NAMED_MAX, |path| {
+            format!("  only in {side}: {}", harmless_line(path))
+        }));
     }
     lines.join("\n")
 }
@@ -54,14 +57,4 @@ fn in_what(array: &MemberComparison) -> String {
         }
         (None, None) => String::new(),
     }
-}
-
-/// A line for each of the first, and how many more there are.
-fn named<T>(all: &[T], line: impl Fn(&T) -> String) -> Vec<String> {
-    let mut lines: Vec<String> = all.iter().take(NAMED_MAX).map(line).collect();
-    let more = all.len().saturating_sub(NAMED_MAX);
-    if more > 0 {
-        lines.push(format!("  and {} more", number(more as u64)));
-    }
-    lines
 }

@@ -44,6 +44,7 @@
 
 mod copy_plan;
 mod error;
+mod first_lines;
 mod group_comparison;
 mod group_plan;
 mod harmless;

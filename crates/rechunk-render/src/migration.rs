@@ -2,6 +2,7 @@
 
 use rechunk::MigrateReport;
 
+use super::first_lines::first_lines;
 use super::harmless::harmless;
 use super::numbers::number;
 
@@ -44,28 +45,17 @@ pub fn migration_text(report: &MigrateReport) -> String {
             number(report.arrays),
         ));
         if report.dry_run {
-            let keys = written
-                .iter()
-                .map(|document| format!("  {} ({} bytes)", document.key, number(document.bytes)));
-            lines.extend(named(keys.collect()));
+            lines.extend(first_lines(written, NAMED_MAX, |document| {
+                format!("  {} ({} bytes)", document.key, number(document.bytes))
+            }));
         }
     }
     if !removed.is_empty() {
         let count = number(removed.len() as u64);
         lines.push(format!("{location}: {count} documents {would}removed"));
         if report.dry_run {
-            lines.extend(named(removed.iter().map(|key| format!("  {key}")).collect()));
+            lines.extend(first_lines(removed, NAMED_MAX, |key| format!("  {key}")));
         }
     }
     harmless(&lines.join("\n")).into_owned()
-}
-
-/// The first of many lines, and how many are left out.
-fn named(mut lines: Vec<String>) -> Vec<String> {
-    let more = lines.len().saturating_sub(NAMED_MAX);
-    lines.truncate(NAMED_MAX);
-    if more > 0 {
-        lines.push(format!("  and {} more", number(more as u64)));
-    }
-    lines
 }

@@ -164,6 +164,7 @@ mod saving;
 mod secrets;
 mod settled;
 mod shard_spec;
+mod some_names;
 mod source_check;
 mod specified;
 mod specify;

@@ -22,12 +22,10 @@ use crate::formats::raw::{RawFile, SingleFile, open_file};
 use crate::formats::two_documents::decide;
 use crate::formats::{Documents, Format, Metadata, NO_DOCUMENT, Node, Wanted, has_names, hex};
 use crate::not_ours;
+use crate::some_names::some_names;
 use crate::{Error, Remedy};
 use rechunk_words::Cast;
 use rechunk_words::{RegionSpec, VoxelAxis};
-
-/// Most arrays named in a message.
-const NAMED_ARRAYS_MAX: usize = 12;
 
 /// A sentence for people on what cannot be read of references, if the source is some.
 pub(crate) async fn left_out(location: &str, store: &Store) -> Result<Option<String>, Error> {
@@ -393,13 +391,11 @@ async fn group_error(location: &str, format: Format, store: &Store) -> Error {
 
 /// `the arrays a, b`, as many as a message takes.
 fn named(arrays: &[String]) -> Option<String> {
-    let more = arrays.len().saturating_sub(NAMED_ARRAYS_MAX);
-    let names = arrays.iter().take(NAMED_ARRAYS_MAX).cloned().collect::<Vec<_>>().join(", ");
-    match (arrays.len(), more) {
-        (0, _) => None,
-        (1, _) => Some(format!("the array {names}")),
-        (_, 0) => Some(format!("the arrays {names}")),
-        (_, more) => Some(format!("the arrays {names} and {more} more")),
+    let names = some_names(arrays);
+    match arrays.len() {
+        0 => None,
+        1 => Some(format!("the array {names}")),
+        _ => Some(format!("the arrays {names}")),
     }
 }
 

@@ -324,7 +324,7 @@ fn what_cannot_be_is_refused_and_says_what_can() {
     write_array(&floats, "<f4", &SHAPE, 1);
     let nowhere = level("0").replace(&id, "nowhere");
     let served = format!("datastore+{}", lab.serving.url("metrics/datasets/x/1/1/1/0"));
-    let coarse = level("0").replace("1/1/1", "3/3/3");
+    let coarse = level("0").replace("/1/1/1/", "/3/3/3/");
     let cases: &[(&[&str], i32, &[&str])] = &[
         (&["info", &nowhere], 3, &["there is no data set \"nowhere\""]),
         (&["info", &coarse], 3, &["no level 3/3/3, but 1/1/1"]),

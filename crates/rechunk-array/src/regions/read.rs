@@ -1,14 +1,12 @@
 //! Reading a region.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures::stream::{FuturesUnordered, StreamExt};
-use rechunk_format::{Plain, ShardFormat, ShardIndex};
+use rechunk_format::{Plain, ShardFormat};
 use rechunk_grid::Region;
 use rechunk_kernel::wide;
 use rechunk_store::may_block;
-use tokio::sync::OnceCell;
 
 use super::budget;
 use super::error::RegionError;
@@ -17,7 +15,7 @@ use super::geometry::Geometry;
 use super::options::RegionOptions;
 use super::pieces::{PieceLimits, Pieces};
 use super::unpack::{part_of_chunk, part_of_chunk_here, part_of_plain, scratch_of};
-use crate::{Array, ArrayError};
+use crate::{Array, ArrayError, LazyIndexes};
 
 /// Longest gap that is read and thrown away, where answers come soon.
 const GAP_BYTES: u64 = 64 << 10;
@@ -187,28 +185,17 @@ pub(crate) fn check_buffer(
     })
 }
 
-/// An index that is read once, by whichever of its chunks comes first.
-type LazyIndex = Arc<OnceCell<Option<ShardIndex>>>;
-
 /// A shard, and the indexes by which its chunks are found.
 #[derive(Debug)]
 struct Shard {
     format: ShardFormat,
-    indexes: Mutex<HashMap<Vec<u64>, LazyIndex>>,
+    indexes: LazyIndexes,
 }
 
 impl Shard {
     /// Place of a chunk in the shard; `None` if the chunk is missing.
     async fn entry(&self, array: &Array, chunk: &[u64]) -> Result<Option<(u64, u64)>, ArrayError> {
-        let index = self.index_of(chunk);
-        let read = || array.read_index_of_chunk(&self.format, chunk);
-        let index = index.get_or_try_init(read).await?;
-        Ok(index.as_ref().and_then(|index| index.entry(self.format.slot(chunk))))
-    }
-
-    fn index_of(&self, chunk: &[u64]) -> LazyIndex {
-        let mut indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(indexes.entry(self.format.index_of_chunk(chunk)).or_default())
+        self.indexes.entry(array, &self.format, chunk).await
     }
 }
 
@@ -242,7 +229,7 @@ impl Reader<'_> {
         let geometry = self.geometry;
         geometry.objects().flat_map(move |object| {
             let shard = geometry.shards.as_ref().map(|(_, format)| {
-                Arc::new(Shard { format: format.clone(), indexes: Mutex::default() })
+                Arc::new(Shard { format: format.clone(), indexes: LazyIndexes::default() })
             });
             let chunks = geometry.chunks_of(&object);
             chunks.flat_map(move |index| {

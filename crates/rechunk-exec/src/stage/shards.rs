@@ -4,18 +4,14 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rechunk_array::{Array, ArrayError, ShardWriter};
-use rechunk_format::{ShardFormat, ShardIndex};
+use rechunk_array::{Array, ArrayError, LazyIndex, LazyIndexes, ShardWriter};
+use rechunk_format::ShardFormat;
 use rechunk_grid::Region;
 use rechunk_plan::Unit;
-use tokio::sync::OnceCell;
 
 use crate::Fault;
 use crate::stage::stage_run::StageRun;
 use crate::stage::way_out::WayOut;
-
-/// An index that is read once, by whoever needs it first; `None` if there is no such shard.
-type LazyIndex = OnceCell<Option<ShardIndex>>;
 
 /// Indexes by which source chunks are found. One is here from the first of its chunks that is read
 /// to the end of the last step that reads some.
@@ -26,7 +22,7 @@ pub(crate) struct SourceIndexes {
 
 #[derive(Debug)]
 struct SourceIndex {
-    index: Arc<LazyIndex>,
+    index: LazyIndex,
     last_step: u64,
 }
 
@@ -40,8 +36,7 @@ impl SourceIndexes {
     ) -> Result<Option<(u64, u64)>, ArrayError> {
         let source = &stage.run.execution.source;
         let found = self.of_chunk((stage, tile), format, index);
-        let found = found.get_or_try_init(|| source.read_index_of_chunk(format, index)).await?;
-        Ok(found.as_ref().and_then(|found| found.entry(format.slot(index))))
+        found.entry(source, format, index).await
     }
 
     fn of_chunk(
@@ -49,17 +44,17 @@ impl SourceIndexes {
         (stage, tile): (&StageRun, &Region),
         format: &ShardFormat,
         chunk: &[u64],
-    ) -> Arc<LazyIndex> {
+    ) -> LazyIndex {
         let position = format.index_of_chunk(chunk);
         let mut indexes = lock(&self.indexes);
         if let Some(known) = indexes.get(&position) {
-            return Arc::clone(&known.index);
+            return known.index.clone();
         }
         let region = region_of(&format.index_shape(), &position);
         let region = region.intersect(tile).unwrap_or_else(|| tile.clone());
         let last_step = stage.geometry.last_step(tile, &region);
-        let index = Arc::default();
-        indexes.insert(position, SourceIndex { index: Arc::clone(&index), last_step });
+        let index = LazyIndex::default();
+        indexes.insert(position, SourceIndex { index: index.clone(), last_step });
         debug_assert!(indexes.len() as u64 * format.found_by_bytes() <= stage.state_bytes());
         index
     }
@@ -94,7 +89,7 @@ pub(crate) struct TargetShard {
     /// Chunks that have not been dealt with.
     left: AtomicU64,
     /// Indexes of the shard before it is filled.
-    indexes: Mutex<HashMap<Vec<u64>, Arc<LazyIndex>>>,
+    indexes: LazyIndexes,
     sink: ShardSink,
 }
 
@@ -132,8 +127,8 @@ impl TargetShards {
             ShardSink::Fill(Box::new(stage.target().begin_shard(format, &shard)?))
         };
         let left = AtomicU64::new(chunks.elements());
-        let open =
-            Arc::new(TargetShard { shard: shard.clone(), left, indexes: Mutex::default(), sink });
+        let indexes = LazyIndexes::default();
+        let open = Arc::new(TargetShard { shard: shard.clone(), left, indexes, sink });
         shards.insert(shard, Arc::clone(&open));
         debug_assert!(shards.len() as u64 * format.index_bytes() <= stage.state_bytes());
         Ok(open)
@@ -175,12 +170,7 @@ impl TargetShard {
         format: &ShardFormat,
         index: &[u64],
     ) -> Result<Option<(u64, u64)>, ArrayError> {
-        let found = {
-            let mut indexes = lock(&self.indexes);
-            Arc::clone(indexes.entry(format.index_of_chunk(index)).or_default())
-        };
-        let found = found.get_or_try_init(|| array.read_index_of_chunk(format, index)).await?;
-        Ok(found.as_ref().and_then(|found| found.entry(format.slot(index))))
+        self.indexes.entry(array, format, index).await
     }
 }
 

@@ -1,6 +1,6 @@
 //! Elements that differ in length: source chunks are decoded, cut and joined to target chunks.
 //!
-//! What a chunk holds is known when it has been read, so a task counts what it has in memory
+//! The size of a chunk is known when it has been read, so a task counts what it has in memory
 //! ([`account`]) within the bytes that its plan has reserved, and those that all tasks of the plan
 //! leave of the budget. Work that finds no room is done again when nothing else is under way; where
 //! that is not enough the task takes its tile in halves, and where one target chunk does not fit

@@ -1,13 +1,10 @@
 //! Files of Icechunk repositories: the branches of one, a snapshot, or a manifest.
 
-use std::cell::OnceCell;
-
 use bytes::Bytes;
 use futures::TryStreamExt;
 use rechunk_store::{Store, StoreError};
-use tokio::runtime::{Builder, Runtime};
 
-use crate::memory::peak_of;
+use crate::reading::reads_within;
 
 /// The branches of a repository that the package icechunk wrote.
 const REPO: &[u8] = include_bytes!("../../../../fixtures/icechunk/v2/repo");
@@ -64,10 +61,6 @@ const OBJECTS_MAX: usize = 16;
 const MEMORY_BYTES_MAX: u64 = 4 << 20;
 const MEMORY_BYTES_PER_BYTE: u64 = 64;
 
-thread_local! {
-    static RUNTIME: OnceCell<Option<Runtime>> = const { OnceCell::new() };
-}
-
 /// Reads a file that is not compressed, as what it says that it is. Nothing outside of this process
 /// is reached: what names another place is left out.
 pub(crate) fn target(data: &[u8]) -> bool {
@@ -80,14 +73,8 @@ pub(crate) fn target(data: &[u8]) -> bool {
     if data.get(COMPRESSION_AT) != Some(&0) || names_others {
         return false;
     }
-    RUNTIME.with(|runtime| {
-        let runtime = runtime.get_or_init(|| Builder::new_current_thread().build().ok());
-        let Some(runtime) = runtime else { return false };
-        let (read, peak_bytes) = peak_of(|| runtime.block_on(put_and_read(data)));
-        let most = MEMORY_BYTES_MAX + MEMORY_BYTES_PER_BYTE * data.len() as u64;
-        assert!(peak_bytes <= most, "reading took {peak_bytes} bytes, more than {most}: {read:?}");
-        read.is_ok_and(|objects| objects > 0)
-    })
+    let most = MEMORY_BYTES_MAX + MEMORY_BYTES_PER_BYTE * data.len() as u64;
+    reads_within(most, put_and_read(data))
 }
 
 async fn put_and_read(data: &[u8]) -> Result<usize, StoreError> {

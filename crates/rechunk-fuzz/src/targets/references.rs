@@ -1,15 +1,12 @@
 //! References: documents of JSON, and files of Parquet.
 
-use std::cell::OnceCell;
-
 use bytes::Bytes;
 use futures::TryStreamExt;
 use rechunk_store::{Store, StoreError};
 use serde_json::Value;
-use tokio::runtime::{Builder, Runtime};
 
 use super::split;
-use crate::memory::peak_of;
+use crate::reading::reads_within;
 
 /// Most bytes of an object that is read.
 const OBJECT_BYTES_MAX: u64 = 1 << 20;
@@ -32,10 +29,6 @@ const TABLES: &str = r#"{"metadata": {"a/.zarray": {"shape": [12, 10, 15], "chun
 const FILES: [&str; 4] = ["file", "day1.nc", "day2.nc", "day3.nc"];
 const FILE_BYTES: usize = 32 << 10;
 
-thread_local! {
-    static RUNTIME: OnceCell<Option<Runtime>> = const { OnceCell::new() };
-}
-
 /// Reads a document or, by its first bytes, a file of Parquet. Behind a 0 byte is a document of
 /// tables, and behind another one a file of Parquet. Nothing outside of this process is to be
 /// reached: names of it are left out as far as they are seen, and `just fuzz` sets a proxy that is
@@ -52,16 +45,9 @@ pub(crate) fn target(data: &[u8]) -> bool {
         _ => (TABLES.as_bytes(), data),
     };
     let is_parquet = data.starts_with(b"PAR1") || tables != TABLES.as_bytes();
-    RUNTIME.with(|runtime| {
-        let runtime = runtime.get_or_init(|| Builder::new_current_thread().build().ok());
-        let Some(runtime) = runtime else { return false };
-        let tables = is_parquet.then_some(tables);
-        let (read, peak_bytes) = peak_of(|| runtime.block_on(put_and_read(data, tables)));
-        let small = MEMORY_BYTES_MAX + MEMORY_BYTES_PER_BYTE * data.len() as u64;
-        let most = if is_parquet { PARQUET_BYTES_MAX } else { small };
-        assert!(peak_bytes <= most, "reading took {peak_bytes} bytes, more than {most}: {read:?}");
-        read.is_ok_and(|objects| objects > 0)
-    })
+    let small = MEMORY_BYTES_MAX + MEMORY_BYTES_PER_BYTE * data.len() as u64;
+    let most = if is_parquet { PARQUET_BYTES_MAX } else { small };
+    reads_within(most, put_and_read(data, is_parquet.then_some(tables)))
 }
 
 /// Looks for what names a server: as it is, and as JSON or its templates may put it together.

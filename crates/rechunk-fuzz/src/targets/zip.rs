@@ -1,13 +1,11 @@
 //! ZIP files: their directory, and every entry that it has.
 
-use std::cell::OnceCell;
 use std::io::Write;
 
 use futures::TryStreamExt;
 use rechunk_store::{Store, StoreError};
-use tokio::runtime::{Builder, Runtime};
 
-use crate::memory::peak_of;
+use crate::reading::reads_within;
 
 /// Most bytes of an object that is read.
 const OBJECT_BYTES_MAX: u64 = 1 << 20;
@@ -20,10 +18,6 @@ const OBJECTS_MAX: usize = 16;
 const MEMORY_BYTES_MAX: u64 = 4 << 20;
 const MEMORY_BYTES_PER_BYTE: u64 = 32;
 
-thread_local! {
-    static RUNTIME: OnceCell<Option<Runtime>> = const { OnceCell::new() };
-}
-
 /// A ZIP file, which has to be a file of this machine.
 pub(crate) fn target(data: &[u8]) -> bool {
     let written = tempfile::Builder::new().suffix(".zip").tempfile().and_then(|mut file| {
@@ -32,14 +26,8 @@ pub(crate) fn target(data: &[u8]) -> bool {
     });
     let Ok(file) = written else { return false };
     let Some(path) = file.path().to_str() else { return false };
-    RUNTIME.with(|runtime| {
-        let runtime = runtime.get_or_init(|| Builder::new_current_thread().build().ok());
-        let Some(runtime) = runtime else { return false };
-        let (read, peak_bytes) = peak_of(|| runtime.block_on(read(path)));
-        let most = MEMORY_BYTES_MAX + MEMORY_BYTES_PER_BYTE * data.len() as u64;
-        assert!(peak_bytes <= most, "reading took {peak_bytes} bytes, more than {most}");
-        read.is_ok_and(|objects| objects > 0)
-    })
+    let most = MEMORY_BYTES_MAX + MEMORY_BYTES_PER_BYTE * data.len() as u64;
+    reads_within(most, read(path))
 }
 
 /// Lists and reads; how many objects could be read. Names stay inside, each is there once, and a

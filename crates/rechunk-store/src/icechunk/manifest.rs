@@ -1,6 +1,6 @@
 //! Manifests: where the chunks of arrays are (*Chunk Manifest Files* of the specification).
 //!
-//! What one says is checked once, when it is read; references are then found in it by halves, where
+//! A manifest is checked once, when it is read; references are then found in it by halves, where
 //! they lie.
 
 use std::sync::{Mutex, PoisonError};
@@ -142,8 +142,8 @@ impl Manifest {
             let refs = List::in_buffer(&self.bytes, array.place);
             self.found(&refs.table(0).ok()?).ok()
         };
-        let found = self.arrays.iter().take(16).filter_map(first);
-        { found }.find(|found| matches!(found, Found::File { url, .. } if url.contains("://")))
+        let mut found = self.arrays.iter().take(16).filter_map(first);
+        found.find(|found| matches!(found, Found::File { url, .. } if url.contains("://")))
     }
 
     fn found(&self, reference: &Table<'_>) -> Result<Found, String> {

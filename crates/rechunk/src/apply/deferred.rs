@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rechunk_apply::{DeferredArray, Way};
+use rechunk_apply::{ApplyPlan, DeferredArray, Way};
 use rechunk_array::Array;
 use rechunk_grid::ArraySpec;
 use serde_json::{Map, Value};
@@ -46,7 +46,7 @@ impl Opened {
             });
         }
         let results = as_results(source, self.output)?;
-        let left = self.deferred(source)?;
+        let left = deferred(&self.job(source.spec(), None)?)?;
         let metadata = of_spec(spec_of(&left, results.spec()));
         let layout = metadata.layout().map_err(Error::target_metadata)?;
         Ok(OpenArray {
@@ -65,7 +65,7 @@ impl Opened {
             return Ok(None);
         }
         let job = self.job(source.spec(), None)?;
-        let left = self.deferred(source)?;
+        let left = deferred(&job)?;
         let top = &job.levels()[job.top()];
         let mut places = Map::new();
         places.insert("origin".to_owned(), left.origin.into());
@@ -75,14 +75,13 @@ impl Opened {
         places.insert("gap".to_owned(), job.gap().to_vec().into());
         Ok(Some(Value::Object(places)))
     }
+}
 
-    fn deferred(&self, source: &OpenArray) -> Result<DeferredArray, Error> {
-        let job = self.job(source.spec(), None)?;
-        job.deferred().ok_or_else(|| Error::Usage {
-            message: "no blocks are left uncombined".to_owned(),
-            hint: None,
-        })
-    }
+fn deferred(job: &ApplyPlan) -> Result<DeferredArray, Error> {
+    job.deferred().ok_or_else(|| Error::Usage {
+        message: "no blocks are left uncombined".to_owned(),
+        hint: None,
+    })
 }
 
 fn spec_of(left: &DeferredArray, results: &ArraySpec) -> ArraySpec {

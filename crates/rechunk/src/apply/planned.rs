@@ -141,15 +141,19 @@ impl Opened {
         let levels = levels.collect::<Result<Vec<_>, Error>>()?;
         let mut spec = ApplySpec::without_target(&source.shape, self.output, levels);
         spec.defer = asked.defer;
-        spec.target = target.filter(|_| !asked.defer).map(|target| {
-            let written = target.spec();
-            let commit = target.shards().map_or(&written.chunk_shape[..], ShardFormat::shard_shape);
-            TargetGrid { shape: written.shape.clone(), chunk: commit.to_vec() }
-        });
-        if asked.defer {
-            let (shape, chunk) = (source.shape.clone(), source.chunk_shape.clone());
-            spec.target = Some(TargetGrid { shape, chunk });
-        }
+        let grid = |spec: &ArraySpec, chunk: &[u64]| TargetGrid {
+            shape: spec.shape.clone(),
+            chunk: chunk.to_vec(),
+        };
+        spec.target = match target {
+            _ if asked.defer => Some(grid(source, &source.chunk_shape)),
+            Some(target) => {
+                let (written, shards) = (target.spec(), target.shards());
+                let commit = shards.map_or(&written.chunk_shape[..], ShardFormat::shard_shape);
+                Some(grid(written, commit))
+            }
+            None => None,
+        };
         spec.region = match (&asked.region, &self.physical) {
             (Some(region), _) => {
                 let bounds = region.bounds(source).map_err(|error| named("the box", error))?;

@@ -78,16 +78,11 @@ pub struct ApplyRequest {
     pub blend_labels: bool,
     /// Blocks of the top level stay uncombined: the target is the array of them, with an axis more
     /// that tells their layers apart ([`rechunk_apply::DeferredArray`]).
-    #[serde(default, skip_serializing_if = "is_not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub defer: bool,
     /// Results go into the array that is at the target; beyond the region it stays as it is.
     #[serde(default)]
     pub update: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference on")]
-fn is_not(flag: &bool) -> bool {
-    !flag
 }
 
 /// A level of work chunks.

@@ -18,12 +18,13 @@ pub use report::{DocumentReport, MigrateReport};
 pub use request::MigrateRequest;
 
 use crate::Error;
-use crate::formats::{Documents, Format};
+use crate::formats::Format;
 use crate::member_location::member_path;
+use crate::some_names::some_names;
 use crate::target::open_target;
 use crate::work_dir::WorkDir;
 use found::Place;
-use nodes::{NodePlan, Nodes, some_of};
+use nodes::{NodePlan, Nodes, has_documents};
 use publish::{keys_of, publish, remove};
 
 /// Writes the documents of another format beside those of an array or a group, over the chunks that
@@ -91,7 +92,7 @@ async fn check(request: &MigrateRequest, place: &Place, nodes: &Nodes) -> Result
     if !only.is_empty() {
         return Err(Error::Conflict {
             location: request.location.clone(),
-            reason: format!("has arrays that are only {}: {}", place.to.name(), some_of(only)),
+            reason: format!("has arrays that are only {}: {}", place.to.name(), some_names(&only)),
             hint: Some(
                 "nothing was removed; move them away, or migrate them to the other format".into(),
             ),
@@ -119,8 +120,8 @@ fn parent(store: &Store) -> Result<Option<(Store, String)>, Error> {
 }
 
 async fn documents_at(place: &Store, format: Format) -> Result<bool, Error> {
-    match Documents::fetch_of(&place.with_role(Role::Control), format).await {
-        Ok(documents) => Ok(documents.main_key().is_some()),
+    match has_documents(&place.with_role(Role::Control), format).await {
+        Ok(has_some) => Ok(has_some),
         // Whoever may not look there has nothing there.
         Err(error) if error.is_permission_denied() => Ok(false),
         Err(error) => Err(Error::source_store(place.label(), error)),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use futures::stream::{self, StreamExt};
 use rechunk_format::{FormatError, Packed};
-use rechunk_store::{Store, Stores};
+use rechunk_store::{Store, StoreError, Stores};
 use rechunk_zarr::{Consolidated, GroupMetadata};
 
 use super::found::{Place, Root, axes_over};
@@ -13,11 +13,9 @@ use crate::formats::{Documents, Format, Metadata, NewGroup, Wish, specified};
 use crate::member_location::member_location;
 use crate::open::{OpenArray, OpenOptions, open_array};
 use crate::request::CopyRequest;
+use crate::some_names::some_names;
 use crate::tree::{Found, InFormat, Said};
 use crate::{CodecSpec, Error};
-
-/// Most members that are named in a message.
-const NAMED_MAX: usize = 12;
 
 /// An array or group, and the documents of the new format for it.
 #[derive(Debug)]
@@ -215,7 +213,9 @@ impl Nodes {
         let consolidated = self.consolidated(&node, path, group, is_consolidated).await?;
         let has_old = match path {
             "" => place.has_old,
-            _ => has_documents(&node, place.from).await?,
+            _ => has_documents(&node, place.from)
+                .await
+                .map_err(|error| Error::source_store(node.label(), error))?,
         };
         let is_said = self.is_said(place, path, &documents).await?;
         self.add(
@@ -307,7 +307,7 @@ impl Nodes {
             let reason = format!(
                 "cannot be written over the chunks that are there for {}; nothing was written: a \
                  copy writes them anew",
-                some_of(named.collect())
+                some_names(&named.collect::<Vec<_>>())
             );
             let key = format!("{} metadata", to.name());
             return Err(Error::source_metadata(location, FormatError::Metadata { key, reason }));
@@ -323,7 +323,7 @@ impl Nodes {
             reason: format!(
                 "has documents of {} that say something else than those of {old} beside them: {}",
                 to.name(),
-                some_of(places.collect())
+                some_names(&places.collect::<Vec<_>>())
             ),
             hint: Some(
                 "nothing was written; which of the two is right is not known: remove the other yourself".into(),
@@ -346,10 +346,9 @@ pub(super) fn at(place: &Place, path: &str) -> Result<Store, Error> {
     place.store.child(path).map_err(|error| Error::source_store(&place.location, error))
 }
 
-async fn has_documents(node: &Store, format: Format) -> Result<bool, Error> {
-    let found = Documents::fetch_of(node, format).await;
-    let found = found.map_err(|error| Error::source_store(node.label(), error))?;
-    Ok(found.main_key().is_some())
+/// Whether a place is a node of a format.
+pub(super) async fn has_documents(node: &Store, format: Format) -> Result<bool, StoreError> {
+    Ok(Documents::fetch_of(node, format).await?.main_key().is_some())
 }
 
 /// The array as `to` says it over the chunks that it has, and a sentence for whatever it says
@@ -379,12 +378,4 @@ fn said_in(
 /// The innermost reason of an error.
 fn last_cause(error: &Error) -> String {
     error.chain().pop().unwrap_or_default()
-}
-
-/// `a, b and 3 more`, as many as a message takes.
-pub(super) fn some_of(mut names: Vec<String>) -> String {
-    let more = names.len().saturating_sub(NAMED_MAX);
-    names.truncate(NAMED_MAX);
-    let text = names.join(", ");
-    if more == 0 { text } else { format!("{text} and {more} more") }
 }

@@ -11,7 +11,7 @@ use super::level_regions::LevelRegions;
 use super::rules::{Rules, Selection};
 use super::saved::SavedTree;
 use super::walk::Found;
-use super::{NAMED_MAX, Source, TreeArray, TreeJob, member_options, select};
+use super::{Source, TreeArray, TreeJob, member_options, select};
 use crate::error::store_error;
 use crate::formats::{Format, Wanted};
 use crate::growth::{self, Begun, Neighbours, Trust, check_unmoved, of_target};
@@ -23,6 +23,7 @@ use crate::place::work_dir;
 use crate::placement::{Placement, named};
 use crate::repeats::{Changes, GrownGroups};
 use crate::request::CopyRequest;
+use crate::some_names::some_names;
 use crate::target::open_target;
 use crate::{Error, Remedy};
 
@@ -173,7 +174,7 @@ impl Sorted {
         };
         if !self.missing.is_empty() {
             return conflict(
-                format!("has no array {}, which the source has", names(&self.missing)),
+                format!("has no array {}, which the source has", some_names(&self.missing)),
                 "--exclude leaves them out, or copy them there first",
             );
         }
@@ -182,7 +183,7 @@ impl Sorted {
                 format!(
                     "has the array {}, which would not grow with the others: the source does not \
                      have it, or it is left out",
-                    names(left_behind)
+                    some_names(left_behind)
                 ),
                 "the source has to have every array with that dimension",
             );
@@ -217,14 +218,6 @@ impl Sorted {
             }
             _ => Ok(()),
         }
-    }
-}
-
-fn names(paths: &[String]) -> String {
-    let named: Vec<&str> = paths.iter().take(NAMED_MAX).map(String::as_str).collect();
-    match paths.len().checked_sub(NAMED_MAX).filter(|more| *more > 0) {
-        Some(more) => format!("{} and {more} more", named.join(", ")),
-        None => named.join(", "),
     }
 }
 
