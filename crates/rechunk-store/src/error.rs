@@ -292,6 +292,11 @@ impl StoreError {
         self.failure().is_some_and(|failure| failure.is_unexplained())
     }
 
+    /// True where the library below has tried again by itself, and has given up.
+    pub(crate) fn was_tried_again(&self) -> bool {
+        chain(self).any(|error| retries(error).is_some())
+    }
+
     /// Failure of a request to a remote store, with or without an answer.
     fn failure(&self) -> Option<Failure> {
         chain(self).find_map(Failure::of)

@@ -29,6 +29,8 @@ pub(crate) struct Attempts {
     /// Name of the thing that is tried.
     what: String,
     started: Instant,
+    /// Begin of the attempt that is going on.
+    begun: Instant,
     failed: u32,
     pause: Duration,
 }
@@ -36,7 +38,9 @@ pub(crate) struct Attempts {
 impl Attempts {
     /// Without `patience`, there is one attempt.
     pub(crate) fn new(patience: Option<Patience>, what: &str) -> Self {
-        Self { patience, what: what.to_owned(), started: Instant::now(), failed: 0, pause: PAUSE }
+        let now = Instant::now();
+        let what = what.to_owned();
+        Self { patience, what, started: now, begun: now, failed: 0, pause: PAUSE }
     }
 
     /// After a failure: waits, and says whether to try again. Pauses grow, and differ from those of
@@ -50,12 +54,18 @@ impl Attempts {
         }
         let spread = (self.pause * 3).saturating_sub(PAUSE);
         self.pause = (PAUSE + spread.mul_f64(jitter(&self.what, self.failed))).min(PAUSE_MAX);
-        // Once more also if the first attempt alone took so long: a large body on a slow line.
-        if self.failed > 1 && self.started.elapsed() + self.pause >= patience.timeout {
+        // An attempt in which the library below has tried again by itself may take as long as this
+        // one took. Any other may be short where the first took all the time: a large body on a slow
+        // line has one more chance.
+        let now = Instant::now();
+        let takes = if error.was_tried_again() { now - self.begun } else { Duration::ZERO };
+        let is_tried = self.failed > 1 || !takes.is_zero();
+        if is_tried && now - self.started + self.pause + takes >= patience.timeout {
             return false;
         }
         tracing::info!(%error, attempt = self.failed, "trying again");
         sleep(self.pause).await;
+        self.begun = Instant::now();
         true
     }
 }
@@ -70,31 +80,49 @@ fn jitter(what: &str, failed: u32) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use std::io;
+    use std::error::Error;
 
     use super::*;
+    use crate::remote::answered;
 
-    /// Number of tries of an operation that always fails so.
-    async fn tries(text: &str) -> u32 {
-        let source = Box::new(io::Error::other(text.to_owned()));
+    const PATIENCE: Patience = Patience { max_retries: 10, timeout: Duration::from_hours(1) };
+
+    /// An error of the library below, that says how often it has tried.
+    #[derive(Debug, thiserror::Error)]
+    #[error("Error performing PUT s3://b/k in 1s, after 9 retries, max_retries: 10")]
+    struct TriedAgain(#[source] Box<dyn Error + Send + Sync>);
+
+    /// Number of tries of an operation that always fails so, after a time each.
+    async fn tries_of(source: impl Error + Send + Sync + 'static, takes: Duration) -> u32 {
         let (location, key) = ("s3://b".to_owned(), "k".to_owned());
-        let error = StoreError::Failed { location, key, action: "read", source };
-        let patience = Patience { max_retries: 10, timeout: Duration::from_hours(1) };
-        let (mut attempts, mut tries) = (Attempts::new(Some(patience), "k"), 1);
-        while attempts.again(&error).await {
+        let error = StoreError::Failed { location, key, action: "read", source: Box::new(source) };
+        let (mut attempts, mut tries) = (Attempts::new(Some(PATIENCE), "k"), 0);
+        loop {
+            sleep(takes).await;
             tries += 1;
+            if !attempts.again(&error).await {
+                return tries;
+            }
         }
-        tries
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_passes_is_tried_again_and_what_may_pass_a_few_times() {
-        let status = |text: &str| format!("Server returned non-2xx status code: {text}");
-        assert_eq!(tries(&status("503 Service Unavailable: SlowDown")).await, 11);
-        assert_eq!(tries(&status("400 Bad Request: <Code>RequestTimeout</Code>")).await, 11);
+        let tries = |code, body| tries_of(answered(code, body), Duration::ZERO);
+        assert_eq!(tries(503, "SlowDown").await, 11);
+        assert_eq!(tries(400, "<Code>RequestTimeout</Code>").await, 11);
         // The answer to a HEAD, which has no body.
-        assert_eq!(tries(&status("400 Bad Request: ")).await, 1 + UNEXPLAINED_MAX);
-        assert_eq!(tries(&status("400 Bad Request: <Code>ExpiredToken</Code>")).await, 1);
-        assert_eq!(tries(&status("403 Forbidden: ")).await, 1);
+        assert_eq!(tries(400, "").await, 1 + UNEXPLAINED_MAX);
+        assert_eq!(tries(400, "<Code>ExpiredToken</Code>").await, 1);
+        assert_eq!(tries(403, "").await, 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_store_that_is_gone_is_waited_for_once() {
+        let gone = || answered(503, "SlowDown");
+        // A slow line has one more chance, a store that was asked again and again has none.
+        assert_eq!(tries_of(gone(), PATIENCE.timeout).await, 2);
+        assert_eq!(tries_of(TriedAgain(gone().into()), PATIENCE.timeout).await, 1);
+        assert_eq!(tries_of(TriedAgain(gone().into()), PATIENCE.timeout / 4).await, 3);
     }
 }
