@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rechunk::{
     Axes, Coords, CopyRequest, Dialect, Error, Existing, Format, IntermediateGrid, OpenOptions,
-    PathPattern, Placement, Planning, ProfileFile, RawFile, Remedy, Running, Selection, Share,
+    PathPattern, Placement, Planning, ProfileFile, RawFile, Remedy, Running, Selection, StagePart,
     StoreOptions, Stores, Strategy, WordError, WriteEmpty, parse_byte_size, parse_duration,
 };
 
@@ -25,10 +25,20 @@ pub(crate) fn bytes(option: &str, text: &str) -> Result<u64, Error> {
     })
 }
 
-/// The share given to `--part`.
-pub(crate) fn share(text: &str) -> Result<Share, Error> {
-    Share::parse(text)
-        .map_err(|error| usage(format!("--part: {}", error.message), error.hint.as_deref()))
+/// The part of a stage: a share given to `--part`, or numbers given to `--tasks`.
+pub(crate) fn part(share: Option<&str>, tasks: Option<&str>) -> Result<Option<StagePart>, Error> {
+    let of = |option: &str, text: &str| {
+        let named =
+            |error: WordError| usage(format!("{option}: {}", error.message), error.hint.as_deref());
+        let part = StagePart::parse(text).map_err(named)?;
+        if matches!(part, StagePart::Share(_)) != (option == "--part") {
+            let hint = "--part takes a share like 0/40, --tasks numbers like 0..4";
+            return Err(usage(format!("{option}: `{text}` is the other one"), Some(hint)));
+        }
+        Ok(part)
+    };
+    let tasks = tasks.map(|text| of("--tasks", text));
+    share.map(|text| of("--part", text)).or(tasks).transpose()
 }
 
 /// `4,5,6`.

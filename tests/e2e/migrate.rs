@@ -285,6 +285,7 @@ fn n5_is_zarr_too() {
         }
         migrated += 1;
         assert_eq!(split(path).1, before);
+        done.says(&["n5_default"]);
         let copy = folder.at(&format!("copy-{migrated}.zarr"));
         rechunk(&["copy", path, &copy, "--source-format", "zarr3", "-q", "--no-fsync"]).ok();
         rechunk(&["verify", path, &copy, "--axes", "keep"]).ok();
@@ -292,4 +293,74 @@ fn n5_is_zarr_too() {
         assert_eq!(tree(path.as_ref()), before);
     }
     assert!(migrated > 5, "{migrated} of {}", made.len());
+}
+
+/// Writes an array of v3 with the keys of v2, of which one chunk of four is there.
+fn sparse_array(place: &Path, fill: &Value, attributes: &Value) {
+    let document = json!({
+        "zarr_format": 3, "node_type": "array", "shape": [8], "data_type": "float32",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
+        "chunk_key_encoding": {"name": "v2", "configuration": {"separator": "."}},
+        "fill_value": fill, "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+        "dimension_names": ["x"], "attributes": attributes,
+    });
+    std::fs::create_dir_all(place).unwrap();
+    write_json(&place.join("zarr.json"), &document);
+    std::fs::write(place.join("0"), [1.0_f32; 2].map(f32::to_le_bytes).concat()).unwrap();
+}
+
+/// Chunks that are missing are read as the fill value, which has to stay.
+#[test]
+fn missing_chunks_are_read_as_before() {
+    let folder = Folder::new();
+    let place = folder.at("a.zarr");
+    let group = json!({"zarr_format": 3, "node_type": "group", "attributes": {}});
+    std::fs::create_dir_all(&place).unwrap();
+    write_json(&Path::new(&place).join("zarr.json"), &group);
+    sparse_array(&Path::new(&place).join("a"), &json!(7.5), &json!({}));
+    let array = folder.at("a.zarr/a");
+    let old = folder.at("old.zarr");
+    rechunk(&["copy", &array, &old, "-q"]).ok();
+    rechunk(&["migrate", &place, "--to", "zarr2"])
+        .ok()
+        .says(&["elements that are 7.5 are missing"]);
+    assert_eq!(read_json(&array, ".zarray")["fill_value"], json!(7.5));
+    rechunk(&["migrate", &place, "--to", "zarr2", "--remove-old", "-q"]).ok();
+    rechunk(&["verify", &array, &old]).ok();
+    // Another value is missing: v2 has one for both.
+    let marked = folder.at("marked.zarr");
+    std::fs::create_dir_all(&marked).unwrap();
+    write_json(&Path::new(&marked).join("zarr.json"), &group);
+    sparse_array(
+        &Path::new(&marked).join("a"),
+        &json!(0.0),
+        &json!({"_FillValue": "AAAAAAA4j8A="}),
+    );
+    let before = tree(marked.as_ref());
+    rechunk(&["migrate", &marked, "--to", "zarr2"]).ends_with(3).says(&[
+        "a (",
+        "-999.0 is missing",
+        "nothing was written",
+    ]);
+    assert_eq!(tree(marked.as_ref()), before);
+}
+
+/// Documents that say other keys than the chunks have are not believed.
+#[test]
+fn keys_are_said_as_they_are() {
+    let folder = Folder::new();
+    let place = folder.at("image.zarr");
+    group(&place);
+    let array = Path::new(&place).join("0");
+    let mut document = read_json(&place, "0/.zarray");
+    document.as_object_mut().unwrap().remove("dimension_separator");
+    write_json(&array.join(".zarray"), &document);
+    let old = folder.at("old.zarr");
+    rechunk(&["copy", &folder.at("image.zarr/0"), &old, "-q"]).ends_with(0);
+    let done = rechunk(&["migrate", &place, "--json"]).ok().json();
+    let told = done["warnings"].as_array().unwrap();
+    assert!(told.iter().any(|text| text.as_str().unwrap().contains("like 0/0")), "{told:?}");
+    let keys = &read_json(&place, "0/zarr.json")["chunk_key_encoding"];
+    assert_eq!(keys["configuration"]["separator"], "/");
+    rechunk(&["verify", &folder.at("image.zarr/0"), &old]).ok();
 }

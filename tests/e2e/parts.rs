@@ -329,6 +329,11 @@ fn what_parts_cannot_do_is_refused_before_anything_is_written() {
     refused(&["--stage", "0", "--part", "3/3"], 2, &["begin with 0"]);
     refused(&["--stage", "0", "--part", "3"], 2, &["0/40"]);
     refused(&["--stage", "0"], 2, &["--part"]);
+    refused(&["--stage", "0", "--tasks", "0..9999"], 2, &["no part 0..9999", "stage 0 has"]);
+    refused(&["--stage", "0", "--tasks", "2..2"], 2, &["`2..2` is no range of tasks"]);
+    refused(&["--stage", "0", "--tasks", "0/2"], 2, &["--part takes a share"]);
+    refused(&["--stage", "0", "--tasks", "0..1", "--part", "0/2"], 2, &[]);
+    refused(&["--tasks", "0..1", "--finish"], 2, &[]);
     refused(&["--wait"], 2, &["--part"]);
     refused(&["--begin", "--finish"], 2, &[]);
     let (source, file) = (plan.folder.at("s.zarr"), plan.folder.at("plan.json"));
@@ -342,6 +347,38 @@ fn what_parts_cannot_do_is_refused_before_anything_is_written() {
     std::fs::write(work.join("notes.txt"), "mine").unwrap();
     plan.part(0, "0/1").go().ends_with(4).says(&["no run has written"]);
     assert_eq!(std::fs::read(work.join("notes.txt")).unwrap(), b"mine");
+}
+
+/// Whoever divides the work otherwise names tasks.
+#[test]
+fn tasks_are_done_by_their_numbers() {
+    let plan = Plan::new(PLANS[0].0);
+    let of_stage = |stage: usize| {
+        let text = std::fs::read(plan.folder.path().join("plan.json")).unwrap();
+        let plan: Value = serde_json::from_slice(&text).unwrap();
+        plan["plan"]["stages"][stage]["tasks"].as_u64().unwrap()
+    };
+    let tasks = |stage: usize, numbers: &str| {
+        plan.run(&["--stage", &stage.to_string(), "--tasks", numbers]).go()
+    };
+    let count = of_stage(0);
+    assert!(count > 1, "{count}");
+    let last = format!("1..{count}");
+    let report = tasks(0, &last).ok().json();
+    assert_eq!(report["part"], *last);
+    assert_eq!(
+        (number(&report, "tasks.done"), number(&report, "tasks.marked")),
+        (count - 1, count - 1)
+    );
+    tasks(1, "0..1").ends_with(7);
+    // Shares and numbers may be mixed: what is marked is not done again.
+    let report = plan.part(0, "0/1").go().ok().json();
+    assert_eq!((number(&report, "tasks.done"), number(&report, "tasks.resumed")), (1, count - 1));
+    for task in 0..of_stage(1) {
+        tasks(1, &format!("{task}..{}", task + 1)).ok();
+    }
+    plan.finish();
+    plan.assert_copied();
 }
 
 #[test]

@@ -106,6 +106,27 @@ fn a_pyramid_becomes_the_scales_of_a_volume() {
     assert_eq!(found[1]["resolution"], json!([16.0, 16.0, 80.0]));
 }
 
+/// Whole voxels only: half a voxel less is told, the centres of cells are not.
+#[test]
+fn offsets_of_levels_are_rounded_down_with_a_warning() {
+    let folder = Folder::new();
+    for (offset, level, is_told) in
+        [([0, 80, 80], [2, 2, 0], true), ([0, 96, 32], [1, 3, 0], false)]
+    {
+        let attributes =
+            json!({"resolution": [40, 8, 8], "offset": offset, "units": ["nm", "nm", "nm"]});
+        let name = format!("{offset:?}");
+        zarr(&folder.path().join(&name), [8, 32, 24], &attributes);
+        let (source, volume) = (folder.at(&name), folder.at(&format!("v{name}")));
+        let words = ["pyramid", &source, &volume, "--as", "precomputed", "--factors", "1,4,4"];
+        let done = rechunk(&[&words[..], &["--chunks", "4,8,8", "--json"]].concat()).ok().json();
+        let warnings = done["warnings"].to_string();
+        assert_eq!(warnings.contains("no whole number of voxels"), is_told, "{warnings}");
+        let info = read_json(Path::new(&volume).join("info"));
+        assert_eq!(info["scales"][1]["voxel_offset"], json!(level));
+    }
+}
+
 #[test]
 fn groups_that_are_no_volume_are_refused() {
     let folder = Folder::new();

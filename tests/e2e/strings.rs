@@ -179,6 +179,19 @@ fn regions_are_selected_and_differences_found() {
 }
 
 #[test]
+fn a_region_that_begins_inside_a_shard_is_refused_with_what_can_be_done() {
+    let folder = Folder::new();
+    let (source, sharded) = (source(&folder), folder.at("sharded.zarr"));
+    copy(&source, &sharded, &["--chunks", "5,4", "--shards", "10,8"]).ok();
+    let target = folder.at("target.zarr");
+    copy(&sharded, &target, &["--select", "d0=5:17", "--chunks", "4,9"])
+        .ends_with(2)
+        .says(&["begins inside a shard (10 × 8)", "begin it where a shard begins"]);
+    copy(&sharded, &target, &["--select", "d0=10:17", "--chunks", "4,9"]).ok();
+    assert_eq!(elements(&folder, &target), truth(10..17));
+}
+
+#[test]
 fn chunks_that_lie_are_named() {
     let folder = Folder::new();
     let target = folder.at("target.zarr");

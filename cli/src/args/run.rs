@@ -35,15 +35,18 @@ pub(crate) struct RunArgs {
 #[command(next_help_heading = "Many processes")]
 pub(crate) struct PartArgs {
     /// Take the target for parts, and do nothing else; the first part does that too.
-    #[arg(long, conflicts_with_all = ["stage", "part", "finish", "wait"])]
+    #[arg(long, conflicts_with_all = ["stage", "part", "tasks", "finish", "wait"])]
     pub begin: bool,
     /// Number of the stage of which a part is done [that of a plan with one stage].
-    #[arg(long, value_name = "S", requires = "part")]
+    #[arg(long, value_name = "S", requires = "of_stage")]
     pub stage: Option<usize>,
     /// Do this share of a stage: 0/40 is the first of forty, 39/40 the last. It may run twice, at
     /// once, late, and on any machine.
-    #[arg(long, value_name = "I/N", conflicts_with = "finish")]
+    #[arg(long, value_name = "I/N", group = "of_stage", conflicts_with = "finish")]
     pub part: Option<String>,
+    /// Do these tasks of a stage of an array, by their numbers from 0: 0..4 are the first four.
+    #[arg(long, value_name = "A..B", group = "of_stage", conflicts_with = "finish")]
+    pub tasks: Option<String>,
     /// When all shares of all stages are done: make the target known, and remove the state.
     #[arg(long)]
     pub finish: bool,

@@ -20,12 +20,12 @@ pub(crate) async fn run(args: RunArgs) -> Result<ExitCode, Error> {
     let stores = request::planned_stores(&args.stores, concurrency)?;
     let job = Prepared::from_saved(saved, args.running.temp.as_deref(), &stores).await?;
     let parts = &args.parts;
-    if parts.begin || parts.part.is_some() || parts.finish {
+    if parts.begin || parts.part.is_some() || parts.tasks.is_some() || parts.finish {
         return Box::pin(in_parts(job, &args)).await;
     }
     if parts.wait.is_some() {
         let hint = Some("leave it out: a plan that is run as a whole waits for nobody");
-        return Err(request::usage("--wait is of --part and --finish".to_owned(), hint));
+        return Err(request::usage("--wait is of --part, --tasks and --finish".to_owned(), hint));
     }
     let (running, html) = (request::running(&args.running), args.html.as_deref());
     Box::pin(run_copy(job, running, &args.output, html)).await?;
@@ -51,10 +51,9 @@ async fn in_parts(job: Prepared, args: &RunArgs) -> Result<ExitCode, Error> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let part = match &args.parts.part {
-        Some(text) => Some((stage(&job, args.parts.stage)?, request::share(text)?)),
-        None => None,
-    };
+    let part = request::part(args.parts.part.as_deref(), args.parts.tasks.as_deref())?;
+    let part =
+        part.map(|part| Ok::<_, Error>((stage(&job, args.parts.stage)?, part))).transpose()?;
     let watch = Watch::new(output, None)?;
     let (observer, cancel) = (watch.observer(running), signals::cancel_on_signal());
     if let Some(part) = part {
@@ -83,7 +82,7 @@ fn stage(job: &Prepared, given: Option<usize>) -> Result<usize, Error> {
         None => {
             let names: Vec<&str> = stages.iter().map(|stage| stage.name.as_str()).collect();
             let message = format!(
-                "--part needs --stage: the plan has {} stages, {}, from 0 on",
+                "a part needs --stage: the plan has {} stages, {}, from 0 on",
                 stages.len(),
                 names.join(" and ")
             );

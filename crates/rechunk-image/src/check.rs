@@ -58,8 +58,8 @@ fn said_factors(found: &FoundImage, level: usize) -> Option<Vec<f64>> {
     (base.len() == scale.len()).then(|| scale.iter().zip(base).map(|(of, by)| of / by).collect())
 }
 
-/// Elements of level 0 for each element of a level, by axis, as the shapes allow it. Writers say
-/// ratios of sizes where blocks were smaller; a level without a shape has `None`.
+/// Elements of level 0 for each element of a level, by axis of its array, as the shapes allow it.
+/// Writers say ratios of sizes where blocks were smaller; a level without a shape has `None`.
 ///
 /// `shapes` are those of the levels in their order; an empty one stands for a missing array.
 ///
@@ -83,7 +83,11 @@ pub fn true_factors(found: &FoundImage, shapes: &[Vec<u64>]) -> Vec<Option<Vec<f
         let factor = |(axis, (&size, &level_size)): (usize, (&u64, &u64))| {
             true_factor(size, level_size, said.as_ref().map(|said| said[axis]))
         };
-        (first.len() == shape.len()).then(|| axes.map(factor).collect())
+        // Axes that the image does not name stay as they are.
+        let whole = shapes[level].len();
+        let unnamed = vec![1.0; whole.saturating_sub(shape.len())].into_iter();
+        (first.len() == shape.len() && whole == shapes[0].len())
+            .then(|| unnamed.chain(axes.map(factor)).collect())
     };
     levels.map(factors).collect()
 }

@@ -269,7 +269,7 @@ impl Job {
         let progress = progress.map(Progress::new);
         let told = (freeing(observer(progress.as_ref())), cancel.clone());
         let done = wait(py, &cancel, progress.as_ref(), move || async move {
-            Box::pin(copy.run_part((stage, part), running, patience, told.0, told.1)).await
+            Box::pin(copy.run_part((stage, part.into()), running, patience, told.0, told.1)).await
         })?;
         to_python(py, &done)
     }

@@ -3,7 +3,7 @@ use std::{fmt, io};
 
 use thiserror::Error;
 
-use crate::datastore::is_missing_dataset;
+use crate::datastore::{is_missing_dataset, token_hint};
 use crate::remote::{Failure, access_hint, is_denial, range_hint, retries};
 
 /// Any error below this crate.
@@ -243,7 +243,12 @@ impl StoreError {
     /// The store does not let this user do that.
     pub fn is_permission_denied(&self) -> bool {
         self.has_io_kind(&[io::ErrorKind::PermissionDenied, io::ErrorKind::ReadOnlyFilesystem])
-            || chain(self).any(is_denial)
+            || self.is_denied_by_server()
+    }
+
+    /// A server has said so, and not the system.
+    pub fn is_denied_by_server(&self) -> bool {
+        chain(self).any(is_denial)
     }
 
     /// The server's certificate is not trusted: signed by nobody we know, expired, or of another
@@ -359,7 +364,10 @@ fn cause(error: &(dyn Error + Send + Sync + 'static)) -> impl fmt::Display {
     let error: &(dyn Error + 'static) = error;
     let last = chain(error).last().unwrap_or(error);
     let kind = chain(error).filter_map(|e| e.downcast_ref::<io::Error>()).last();
+    let is_denied = chain(error).any(is_denial);
+    let token = chain(error).find_map(|error| token_hint(error).filter(|_| is_denied));
     let remote = chain(error).find_map(|error| access_hint(error).or_else(|| range_hint(error)));
+    let remote = token.or(remote);
     let hint = remote.or(kind.map(|kind| hint(kind.kind())));
     let said = chain(error).find_map(Failure::of).and_then(|failure| failure.text());
     let said = said.unwrap_or_else(|| last.to_string());

@@ -46,5 +46,5 @@ pub use pattern::Pattern;
 pub use physical_region::{LengthUnit, PhysicalRegion, VoxelAxis};
 pub use select::{RegionSpec, Slice};
 pub use shard_spec::ShardSpec;
-pub use share::Share;
+pub use share::{Share, StagePart};
 pub use span::{SpanUnit, TimeSpan, unresolved};

@@ -76,8 +76,9 @@ pub use metadata::{
     ZarrVersion,
 };
 pub use missing_values::{
-    MissingValue, carry_missing_value, is_same_missing_value, leave_out_missing_nan, missing_value,
-    missing_value_in_v3, recast_missing_value, respell_missing_value,
+    MissingValue, carry_missing_value, is_same_missing_value, keep_missing_value,
+    leave_out_missing_nan, missing_value, missing_value_in_v3, recast_missing_value,
+    respell_missing_value,
 };
 pub use n5_block::{N5BlockCodec, stands_for_n5};
 pub use null_fill::note_null_fill;

@@ -9,6 +9,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use rechunk_format::FormatError;
 use rechunk_grid::{DataType, FillValue};
 use serde_json::Value;
 
@@ -68,6 +69,53 @@ pub fn carry_missing_value(source: &ArrayMetadata, target: &mut ArrayMetadata) -
         (ZarrVersion::V3, ZarrVersion::V2, Kind::InV2Only) => nothing_missing(source, target),
         _ => None,
     }
+}
+
+/// Has `target` say which elements are missing over the chunks of `source`: as
+/// [`carry_missing_value`] does, but that the fill value stays, which is read where chunks are
+/// missing. Returns a sentence for people where xarray then takes more for missing, and refuses what
+/// v2 cannot say.
+pub fn keep_missing_value(
+    source: &ArrayMetadata,
+    target: &mut ArrayMetadata,
+) -> Result<Option<String>, FormatError> {
+    if (source.version, target.version) != (ZarrVersion::V3, ZarrVersion::V2) {
+        return Ok(carry_missing_value(source, target));
+    }
+    let data_type = source.spec.data_type;
+    if source.spec.dimension_names.is_none() && !source.is_v3_scalar() {
+        return Ok(None);
+    }
+    let (json, kind) = (source.fill_value_json(), Kind::of(data_type));
+    let said = source.attributes.get(FILL_VALUE).filter(|_| kind == Kind::Number);
+    let missing = said.and_then(|said| decoded(said, data_type));
+    let fill = source.spec.fill_value.as_ref();
+    if let (Some(missing), Some(fill)) = (&missing, fill) {
+        if !is_same_missing_value(missing, fill, data_type) {
+            let what = format!(
+                "that {} is missing, beside the fill value {}, for both of which Zarr v2 has one \
+                 value,",
+                plain_json(&write_fill_value(missing, data_type)),
+                plain_json(&json)
+            );
+            let hint = "a copy writes all chunks: rechunk copy";
+            return Err(Field::new("zarr.json", FILL_VALUE).unsupported(what, hint));
+        }
+        target.attributes.shift_remove(FILL_VALUE);
+        return Ok(None);
+    }
+    let is_missing_anyway = match kind {
+        Kind::Number => fill.is_none_or(|fill| is_nan(fill, data_type)),
+        Kind::InV2Only => json.is_null() || fill.is_some_and(|fill| is_nat(fill, source)),
+        Kind::Neither => true,
+    };
+    Ok((!is_missing_anyway).then(|| {
+        let fill = plain_json(&json);
+        format!(
+            "xarray takes the fill value of Zarr v2 for missing data: elements that are {fill} are \
+             missing then"
+        )
+    }))
 }
 
 /// Drops what xarray takes for missing in v2, and would not open in v3.

@@ -51,6 +51,10 @@ pub fn metadata_of_stored(
     Ok((target, warnings))
 }
 
+/// Warning about chunks that stay blocks of N5.
+const N5_READERS: &str = "the chunks stay blocks of N5: readers of Zarr v3 need the codec n5_default \
+     (zarr-python has it with the package zarr-n5)";
+
 /// Advice where chunks cannot stay as they are.
 const COPY: &str = "a copy writes such chunks anew: rechunk copy";
 
@@ -110,6 +114,7 @@ fn codecs(
                         let inside = block.compressor.take();
                         block.compressor =
                             inside.map(|codec| said_in_v3(codec, Naming::Kept, warnings));
+                        warnings.push(N5_READERS.to_owned());
                         CodecSpec::N5Block(block)
                     }
                     codec => said_in_v3(codec, Naming::Kept, warnings),

@@ -414,7 +414,7 @@ impl Error {
                 Some(TRUST.into())
             }
             Self::Store { source, .. } | Self::SourceStore { source, .. }
-                if source.is_permission_denied() =>
+                if source.is_permission_denied() && !source.is_denied_by_server() =>
             {
                 Some("check the permissions of the path and its parent directories".into())
             }

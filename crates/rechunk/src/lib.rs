@@ -250,7 +250,7 @@ pub use rechunk_words::{
     ArrayRule, Asked, Cast, ChunkLengths, ChunkSpec, CodecSpec, Extent, JOB_FILE_BYTES_MAX,
     JobEntry, JobFault, JobNode, JobSyntax, JobValue, LengthUnit, LevelFactors, MaxMissing,
     PathPattern, PhysicalRegion, Position, RULE_SETTINGS, RegionSpec, ShardSpec, Share, Slice,
-    SpanUnit, TimeSpan, VoxelAxis, WordError, format_byte_size, parse_byte_size, parse_duration,
-    parse_job_file,
+    SpanUnit, StagePart, TimeSpan, VoxelAxis, WordError, format_byte_size, parse_byte_size,
+    parse_duration, parse_job_file,
 };
 pub use tokio_util::sync::CancellationToken;

@@ -7,7 +7,7 @@ use crate::is_made::check_is_made;
 use rechunk_array::{Array, RegionOptions};
 use rechunk_format::cast::{CastTo, Recount};
 use rechunk_format::{FormatError, Layout};
-use rechunk_grid::{ArraySpec, ChunkGrid, Region};
+use rechunk_grid::{ArraySpec, ChunkGrid, Region, format_shape};
 use rechunk_store::{Role, Store, Stores};
 use sha2::{Digest, Sha256};
 use tokio::sync::OnceCell;
@@ -95,7 +95,23 @@ impl OpenArray {
                 hint: Some(Remedy::SelectNothing),
             });
         }
-        self.part(region)
+        let can_be_cut = self.array.layout().variable().is_some();
+        let shards = self.metadata.object_shape();
+        let part = self.part(region)?;
+        if can_be_cut && part.array.layout().variable().is_none() {
+            return Err(Error::Usage {
+                message: format!(
+                    "{}: the region begins inside a shard ({}), where elements of variable length \
+                     cannot be told apart",
+                    part.location,
+                    format_shape(&shards)
+                ),
+                hint: Some(
+                    "begin it where a shard begins, or copy the array without shards first".into(),
+                ),
+            });
+        }
+        Ok(part)
     }
 
     /// A region of it, as an array.

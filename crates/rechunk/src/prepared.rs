@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rechunk_exec::Observer;
 use rechunk_store::{Meter, Stores};
-use rechunk_words::Share;
+use rechunk_words::StagePart;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -147,10 +147,10 @@ impl Prepared {
         }
     }
 
-    /// Does a share of a stage ([`Job::run_part`], [`TreeJob::run_part`]).
+    /// Does a part of a stage ([`Job::run_part`], [`TreeJob::run_part`]).
     pub async fn run_part(
         self,
-        part: (usize, Share),
+        part: (usize, StagePart),
         running: Running,
         wait: Duration,
         observer: Arc<dyn Observer>,

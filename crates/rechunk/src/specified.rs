@@ -129,11 +129,11 @@ impl Specified {
         }
         let strategy = self.request.planning.strategy;
         if variable::is_staged(strategy) {
-            return Err(Error::NotAnArray {
-                location: self.source.location.clone(),
-                reason: format!(
-                    "elements of variable length are copied in one pass, without the intermediate \
-                     of the strategy `{}`",
+            return Err(Error::Usage {
+                message: format!(
+                    "{}: elements of variable length are copied in one pass, without the \
+                     intermediate of the strategy `{}`",
+                    self.source.location,
                     strategy.name()
                 ),
                 hint: Some("leave the option out".into()),

@@ -236,3 +236,19 @@ fn a_georeference_is_that_of_the_source() {
         assert_eq!(corner(&["--select", "y=8:40,x=16:60"], is_grouped), cut, "{is_grouped}");
     }
 }
+
+/// Bands and times are no axes of the description: each level has them whole.
+#[test]
+fn a_map_with_times_is_looked_at() {
+    let folder = Folder::new();
+    let (source, target) = (folder.at("a.zarr"), folder.at("t.zarr"));
+    let raw = RawArray::v3(&[3, 64, 64], &[1, 16, 16]);
+    raw.write(&source);
+    let (name, mut said) = raw.metadata();
+    said["dimension_names"] = json!(["time", "y", "x"]);
+    write_json(&Path::new(&source).join(name), &said);
+    rechunk(&["pyramid", &source, &target, "--as", "geozarr", "--levels", "1", "-q"]).ok();
+    let image = &rechunk(&["info", &target, "--json"]).ok().json()["image"];
+    assert_eq!(image["levels"][1]["factors"], json!([1.0, 2.0, 2.0]), "{image}");
+    assert_eq!(image["problems"], json!([]), "{image}");
+}

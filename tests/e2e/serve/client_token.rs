@@ -70,8 +70,8 @@ fn a_token_is_shown_to_its_server_and_to_nobody_else() {
         assert!(token.is_empty() || !run.stdout.contains(token), "the token is printed");
         run
     };
-    run("").fails().says(&["401"]);
-    run(&reader).fails().says(&["403"]);
+    run("").fails().says(&["401", "set RECHUNK_DATASTORE_TOKEN"]);
+    run(&reader).fails().says(&["403", "a token that allows it"]);
     run("two words").fails().says(&["RECHUNK_DATASTORE_TOKEN holds no token"]);
     run(&admin).ok();
     // Where that server leads, it is not shown.

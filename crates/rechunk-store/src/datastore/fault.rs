@@ -44,6 +44,13 @@ pub(crate) fn is_missing_dataset(error: &(dyn Error + 'static)) -> bool {
     matches!(error.downcast_ref(), Some(Fault::NoDataset { .. }))
 }
 
+/// Advice about a server of data sets that does not let this user in, for an error of one.
+pub(crate) fn token_hint(error: &(dyn Error + 'static)) -> Option<&'static str> {
+    let said = error.downcast_ref::<object_store::Error>();
+    matches!(said, Some(object_store::Error::Generic { store: STORE, .. }))
+        .then_some("; set RECHUNK_DATASTORE_TOKEN to a token that allows it")
+}
+
 /// An error that all who wait for one answer get.
 #[derive(Debug, Clone)]
 pub(super) struct Shared(Arc<dyn Error + Send + Sync>);

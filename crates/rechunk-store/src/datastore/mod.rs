@@ -18,5 +18,5 @@ mod sizes;
 mod writes;
 
 pub(crate) use connect::connect;
-pub(crate) use fault::is_missing_dataset;
+pub(crate) use fault::{is_missing_dataset, token_hint};
 pub(crate) use location::LevelLocation;

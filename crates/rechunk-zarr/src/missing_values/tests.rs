@@ -2,7 +2,8 @@ use serde_json::json;
 
 use super::*;
 use crate::json::write_pretty;
-use crate::{TargetOptions, parse_v2, parse_v3, target_metadata};
+use crate::metadata::{KeyEncoding, KeyStyle};
+use crate::{TargetOptions, metadata_of_stored, parse_v2, parse_v3, target_metadata};
 
 fn v2(dtype: &str, fill_value: &Value, attributes: &Value) -> ArrayMetadata {
     let document = json!({
@@ -110,6 +111,37 @@ fn a_fill_value_that_is_not_missing_is_none_in_v2() {
     assert!(said.unwrap().contains("it becomes -999.0, not 0.0"));
     let (fill, said) = in_v2(&v3("int16", &json!(7), &json!({"_FillValue": 7})));
     assert_eq!((&*fill, said), ("7", None));
+}
+
+#[test]
+fn a_fill_value_stays_over_the_chunks_that_are_there() {
+    let in_v2 = |source: &ArrayMetadata| {
+        let (mut target, _) = metadata_of_stored(source, ZarrVersion::V2).unwrap();
+        let said = keep_missing_value(source, &mut target);
+        said.map(|said| {
+            (target.fill_value_text(), target.attributes.get(FILL_VALUE).cloned(), said)
+        })
+    };
+    let keys_of_v2 = |source: ArrayMetadata| ArrayMetadata {
+        key_encoding: KeyEncoding { style: KeyStyle::V2, separator: '.' },
+        ..source
+    };
+    let source = |data_type: &str, fill: &Value, attributes: &Value| {
+        keys_of_v2(v3(data_type, fill, attributes))
+    };
+    let (fill, _, said) = in_v2(&source("float64", &json!(7.5), &json!({}))).unwrap();
+    assert_eq!(fill, "7.5");
+    assert!(said.unwrap().contains("elements that are 7.5 are missing then"));
+    let marked = json!({"_FillValue": base64(7.5)});
+    let told = in_v2(&source("float64", &json!(7.5), &marked)).unwrap();
+    assert_eq!(told, ("7.5".to_owned(), None, None), "v2 says it by the fill value");
+    let told = in_v2(&source("float64", &json!("NaN"), &json!({}))).unwrap();
+    assert_eq!(told, ("NaN".to_owned(), None, None));
+    let other = json!({"_FillValue": base64(-999.0)});
+    let error = in_v2(&source("float64", &json!(0.0), &other)).unwrap_err().to_string();
+    assert!(error.contains("-999.0 is missing, beside the fill value 0.0"), "{error}");
+    let other = in_v2(&source("int16", &json!(0), &json!({"_FillValue": 7}))).unwrap_err();
+    assert!(other.to_string().contains("a copy writes all chunks"), "{other}");
 }
 
 #[test]

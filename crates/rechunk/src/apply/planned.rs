@@ -193,6 +193,7 @@ fn is_one_file(runs: &RunFormat) -> bool {
 /// Extents of work chunks, which may be longer than the array.
 fn extents(chunk: &ChunkSpec, source: &ArraySpec) -> Result<Vec<u64>, Error> {
     let chunk = chunk.clone().keeping_extents(true);
+    chunk.extents("the work chunk", source)?;
     chunk.resolve(source, 16 << 20).map_err(|error| named("the work chunk", error))
 }
 

@@ -80,7 +80,9 @@ impl Sizes<'_> {
                 let lengths = self.lengths(option, span, axis, &name).await?;
                 let ((shortest, longest), count) = (lengths.range(), lengths.count());
                 let (said, one_for_all) = match lengths.regular() {
-                    Some(length) => (length.to_string(), Some(Extent::Elements(length))),
+                    Some(length) => {
+                        (format!("{count} chunks of {length}"), Some(Extent::Elements(length)))
+                    }
                     None => (format!("{count} chunks of {shortest} to {longest}"), None),
                 };
                 notes.push(format!("{name}={span} ({said})"));

@@ -216,7 +216,7 @@ async fn uneven_coordinates_are_refused_with_both_spacings() {
         plan(folder.path(), move |request| request.chunks = text.parse().unwrap())
     };
     let years = chunks("time=1Y").await.unwrap();
-    assert_eq!(years, ("time=12".to_owned(), vec!["time=1Y (12)".to_owned()]));
+    assert_eq!(years, ("time=12".to_owned(), vec!["time=1Y (4 chunks of 12)".to_owned()]));
     let error = chunks("time=366D").await.unwrap_err();
     assert_eq!(
         error,

@@ -11,6 +11,7 @@ mod publish;
 mod report;
 mod request;
 
+use futures::stream::{self, StreamExt, TryStreamExt};
 use rechunk_store::{Role, Store, Stores};
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +19,7 @@ pub use report::{DocumentReport, MigrateReport};
 pub use request::MigrateRequest;
 
 use crate::Error;
+use crate::consolidated::at_once;
 use crate::formats::Format;
 use crate::member_location::member_path;
 use crate::some_names::some_names;
@@ -64,7 +66,7 @@ pub async fn migrate(
     let place = Box::pin(Place::look(request, &store)).await?;
     let (place, nodes) = Box::pin(Nodes::of(place, stores)).await?;
     check(request, &place, &nodes).await?;
-    let report = report_of(request, &place, &nodes);
+    let report = report_of(request, &place, &nodes).await?;
     if request.dry_run || (report.written.is_empty() && report.removed.is_empty()) {
         return Ok(report);
     }
@@ -152,8 +154,33 @@ fn removed_keys(request: &MigrateRequest, place: &Place, node: &NodePlan) -> Vec
     old.map(|format| keys_of(node, format)).unwrap_or_default()
 }
 
-fn report_of(request: &MigrateRequest, place: &Place, nodes: &Nodes) -> MigrateReport {
-    let (mut written, mut removed) = (Vec::new(), Vec::new());
+/// Paths of the documents that are there and are removed, the last ones first.
+async fn removed_paths(
+    request: &MigrateRequest,
+    place: &Place,
+    nodes: &Nodes,
+) -> Result<Vec<String>, Error> {
+    let nodes = nodes.all.iter().rev();
+    let keys = nodes.flat_map(|node| {
+        let keys = removed_keys(request, place, node).into_iter().rev();
+        keys.map(|key| member_path(&node.path, &key))
+    });
+    let looked_for = keys.map(|path| async move {
+        let is_there = place.store.exists(&path).await;
+        is_there.map(|is_there| is_there.then_some(path))
+    });
+    let found = stream::iter(looked_for).buffered(at_once(&place.store));
+    let found: Vec<Option<String>> =
+        found.try_collect().await.map_err(|error| Error::source_store(&place.location, error))?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+async fn report_of(
+    request: &MigrateRequest,
+    place: &Place,
+    nodes: &Nodes,
+) -> Result<MigrateReport, Error> {
+    let mut written = Vec::new();
     let mut already_there = 0;
     for node in &nodes.all {
         if request.undo || node.is_there() {
@@ -164,13 +191,10 @@ fn report_of(request: &MigrateRequest, place: &Place, nodes: &Nodes) -> MigrateR
             written.push(DocumentReport { key: member_path(&node.path, &key), bytes });
         }
     }
-    for node in nodes.all.iter().rev() {
-        let keys = removed_keys(request, place, node).into_iter().rev();
-        removed.extend(keys.map(|key| member_path(&node.path, &key)));
-    }
+    let removed = removed_paths(request, place, nodes).await?;
     let count = |is_array| nodes.all.iter().filter(|node| node.is_array == is_array).count() as u64;
     let is_old = nodes.all.iter().any(|node| node.old.is_some());
-    MigrateReport {
+    Ok(MigrateReport {
         location: request.location.clone(),
         from: is_old.then_some(place.from),
         to: place.to,
@@ -182,5 +206,5 @@ fn report_of(request: &MigrateRequest, place: &Place, nodes: &Nodes) -> MigrateR
         already_there,
         removed,
         warnings: if request.undo { Vec::new() } else { nodes.warnings.clone() },
-    }
+    })
 }

@@ -8,6 +8,7 @@ use rechunk_store::{Store, StoreError, Stores};
 use rechunk_zarr::{Consolidated, GroupMetadata};
 
 use super::found::{Place, Root, axes_over};
+use crate::chunk_keys::settled;
 use crate::consolidated::{self, at_once};
 use crate::formats::{Documents, Format, Metadata, NewGroup, Wish, specified};
 use crate::member_location::member_location;
@@ -64,9 +65,10 @@ impl Nodes {
             Root::Array => {
                 let options = place.open_options(false);
                 let array = open_array(&place.location, &options, stores).await?;
+                let (array, other_keys) = settled(array).await?;
                 match said_in(&array, place.to, false) {
                     Ok((metadata, warnings)) => {
-                        nodes.warnings = warnings;
+                        nodes.warnings = other_keys.into_iter().chain(warnings).collect();
                         let old = Some(place.from);
                         nodes.add_array(&place, String::new(), &metadata, old).await?;
                     }
@@ -143,18 +145,23 @@ impl Nodes {
             let options =
                 OpenOptions { names: said.names.get(&path).cloned(), ..place.open_options(true) };
             let location = member_location(&place.location, &path);
-            let opened = documents.open(&path, &location, &options, stores).await;
+            let opened = match documents.open(&path, &location, &options, stores).await {
+                Ok(array) if array.metadata.format() != place.to => settled(array).await,
+                opened => opened.map(|array| (array, None)),
+            };
             (path, opened)
         });
         let mut opened = Box::pin(stream::iter(opened).buffered(at_once(&place.store)));
         while let Some((path, array)) = opened.next().await {
-            let specified = array.and_then(|array| {
+            let specified = array.and_then(|(array, other_keys)| {
                 let old = Some(array.metadata.format()).filter(|format| *format != place.to);
                 let new = match old {
                     Some(_) => said_in(&array, place.to, true),
                     None => Ok((array.metadata, Vec::new())),
                 };
-                new.map(|(metadata, warnings)| (metadata, warnings, old))
+                new.map(|(metadata, warnings)| {
+                    (metadata, other_keys.into_iter().chain(warnings).collect::<Vec<_>>(), old)
+                })
             });
             match specified {
                 Ok((metadata, warnings, old)) => {

@@ -22,7 +22,7 @@ mod worker;
 pub(crate) use begin::{Patience, State};
 pub(crate) use finish::not_written;
 pub(crate) use kinds::{check_kind, no_shared_target, shared_place};
-pub(crate) use part::{closed, no_stage, overwrites, wait_for_parts};
+pub(crate) use part::{closed, no_part, no_stage, overwrites, wait_for_parts};
 pub(crate) use part_report::add_name;
 pub use part_report::{MarkedTasks, PartReport, PartsReport, StageTasks};
 pub use status::WorkerProgress;

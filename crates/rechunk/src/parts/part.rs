@@ -1,4 +1,4 @@
-//! Does one share of a stage.
+//! Does one part of a stage.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rechunk_exec::{DoneSet, Journal, Observer, RunReport, TaskRange};
 use rechunk_plan::{Divided, StageGeometry, share};
 use rechunk_store::unique_name;
-use rechunk_words::Share;
+use rechunk_words::StagePart;
 use tokio_util::sync::CancellationToken;
 
 use super::begin::{Found, Open, find};
@@ -26,8 +26,8 @@ const LOOK: Duration = Duration::from_secs(1);
 const LOOKS: u32 = 10;
 
 impl Job {
-    /// Does share `part` of stage `stage`, but those tasks of it that are done. The first part
-    /// opens the job ([`Job::begin_parts`]).
+    /// Does `part` of stage `stage`, a share or tasks by their numbers, but those of them that are
+    /// done. The first part opens the job ([`Job::begin_parts`]).
     ///
     /// When a stage before is not complete, that is waited for, as long as `wait` allows; then it
     /// is an error of the class [`Class::NotYet`](crate::Class::NotYet). On any error what is done
@@ -68,7 +68,7 @@ impl Job {
     /// ```
     pub async fn run_part(
         mut self,
-        (stage, part): (usize, Share),
+        (stage, part): (usize, StagePart),
         running: Running,
         wait: Duration,
         observer: Arc<dyn Observer>,
@@ -76,7 +76,7 @@ impl Job {
     ) -> Result<PartReport, Error> {
         #[expect(clippy::disallowed_methods, reason = "a report says how long it took")]
         let started = Instant::now();
-        let tasks = self.share(stage, part)?;
+        let tasks = self.tasks_of(stage, part)?;
         let mut report =
             PartReport::begin((stage, part), MemoryReport::of_plan(&self.planned.plan));
         let told = (observer, cancel);
@@ -124,16 +124,24 @@ impl Job {
         Ok(TasksDone { digest, warnings, ..done })
     }
 
-    /// The tasks of a share.
-    fn share(&self, stage: usize, part: Share) -> Result<TaskRange, Error> {
+    /// The tasks of a part.
+    fn tasks_of(&self, stage: usize, part: StagePart) -> Result<TaskRange, Error> {
         let plan = &self.planned.plan;
         let geometry = self.geometry_of(stage)?;
         let Some((found, geometry)) = plan.stages.get(stage).zip(geometry) else {
             return Err(no_stage(stage, plan.stages.len()));
         };
-        let item_bytes = plan.source().item_bytes;
-        let divided = [Divided { geometry: &geometry, tasks: found.tasks, item_bytes }];
-        let tasks = share(&divided, part.index, part.of).pop().unwrap_or_default();
+        let tasks = match part {
+            StagePart::Share(part) => {
+                let item_bytes = plan.source().item_bytes;
+                let divided = [Divided { geometry: &geometry, tasks: found.tasks, item_bytes }];
+                share(&divided, part.index, part.of).pop().unwrap_or_default()
+            }
+            StagePart::Tasks { start, end } if end <= found.tasks => start..end,
+            other => {
+                return Err(no_part(other, &format!("stage {stage} has {} tasks", found.tasks)));
+            }
+        };
         Ok(TaskRange::new(stage, tasks))
     }
 
@@ -292,6 +300,11 @@ pub(crate) async fn wait_for_parts(
         return Err(Error::Interrupted { doing: format!("waiting for other parts of {target}") });
     }
     Err(not_yet())
+}
+
+/// Refuses a part that there is not.
+pub(crate) fn no_part(part: StagePart, reason: &str) -> Error {
+    Error::Usage { message: format!("there is no part {part}: {reason}"), hint: None }
 }
 
 /// Refuses a stage that a plan of so many does not have.

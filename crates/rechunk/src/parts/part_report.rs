@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use rechunk_plan::Stage;
 use rechunk_store::Traffic;
-use rechunk_words::Share;
+use rechunk_words::StagePart;
 use serde::{Deserialize, Serialize};
 
 use crate::report::{DigestReport, MemoryReport};
@@ -61,8 +61,8 @@ pub(crate) fn add_name(names: &mut String, name: &str) {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PartReport {
-    /// The share, as it was named: `3/40`.
-    pub part: Share,
+    /// The part, as it was named: `3/40`, or `0..12` by tasks.
+    pub part: StagePart,
     /// Number of the stage.
     pub stage: usize,
     /// Its tasks.
@@ -84,7 +84,7 @@ pub struct PartReport {
 
 impl PartReport {
     /// Of a share of which nothing is done; memory of the plan.
-    pub(crate) fn begin((stage, part): (usize, Share), memory: MemoryReport) -> Self {
+    pub(crate) fn begin((stage, part): (usize, StagePart), memory: MemoryReport) -> Self {
         Self {
             part,
             stage,

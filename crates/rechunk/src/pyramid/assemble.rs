@@ -1,5 +1,6 @@
 //! The job of a pyramid: a group of arrays, of which the first writes the chunks of all.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use rechunk_image::{AxisKind, Dialect, Level, level_transform, with_levels};
@@ -229,8 +230,11 @@ fn jobs(
 ) -> Result<Vec<TreeArray>, Error> {
     let mut all: Vec<JobLevel> = levels.iter().map(|level| level.level.clone()).collect();
     let mut arrays = Vec::new();
+    // Of levels that are alike, the first one tells it.
+    let mut told = HashSet::new();
     for level in levels {
-        let SpecifiedLevel { level, paths, metadata, request, warnings } = level;
+        let SpecifiedLevel { level, paths, metadata, request, mut warnings } = level;
+        warnings.retain(|text| told.insert(text.clone()));
         for (location, path) in level.members.iter().zip(paths) {
             let own = CopyRequest { target: location.clone(), ..request.clone() };
             let target = (metadata.clone(), Arc::clone(&level.layout));
@@ -245,7 +249,7 @@ fn jobs(
             };
             let is_first = !pyramid.levels.is_empty();
             let found = Specified::as_found(own, image.array.clone(), target, stores);
-            let warnings = if is_first { warnings.clone() } else { Vec::new() };
+            let warnings = std::mem::take(&mut warnings);
             let specified = Specified { warnings, pyramid: Some(pyramid), ..found };
             let mut job = Job::plan_sampled(specified, sample.clone())?;
             job.in_tree = true;

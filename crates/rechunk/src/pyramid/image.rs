@@ -85,15 +85,15 @@ pub(super) async fn open_image(
 }
 
 impl SourceImage {
-    /// Size and place of the voxels of the level of these factors. Its first one begins where that
-    /// of level 0 does.
+    /// Size and place of the voxels of the level of these factors: the centre of the first one, as
+    /// images have it, so that its corner is that of level 0.
     pub(super) fn voxels(&self, factors: &[u64]) -> Vec<VoxelAxis> {
         let unit = |axis: &Axis| LengthUnit::parse(axis.unit.as_deref()?).ok();
         let lists = self.axes.iter().zip(&self.scale).zip(&self.translation).zip(factors);
         lists
             .map(|(((axis, size), origin), factor)| VoxelAxis {
                 size: size * *factor as f64,
-                origin: *origin,
+                origin: origin + size * (*factor as f64 - 1.0) / 2.0,
                 unit: unit(axis),
             })
             .collect()

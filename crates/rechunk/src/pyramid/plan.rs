@@ -54,7 +54,8 @@ impl PyramidJob {
         }
         self.method.check(source.data_type).map_err(|error| Error::Usage {
             message: error.to_string(),
-            hint: Some("`stride` takes elements of every type".into()),
+            hint: (!source.data_type.is_variable())
+                .then(|| "`stride` takes elements of every fixed size".into()),
         })?;
         let ratio = ratio(&request.target, request.item_bytes);
         let levels: Vec<PyramidTarget> =

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rechunk_exec::{Observer, TaskRange};
 use rechunk_plan::{Divided, StageGeometry, share};
 use rechunk_store::Store;
-use rechunk_words::Share;
+use rechunk_words::StagePart;
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
@@ -26,7 +26,7 @@ use crate::job::Job;
 use crate::may_start::other_job;
 use crate::parts::{
     PartReport, PartsReport, Patience, StageTasks, State, add_name, check_kind, closed,
-    no_shared_target, no_stage, not_written, overwrites, shared_place, wait_for_parts,
+    no_shared_target, no_part, no_stage, not_written, overwrites, shared_place, wait_for_parts,
 };
 use crate::report::MemoryReport;
 use crate::request::{Existing, Running};
@@ -95,13 +95,13 @@ impl TreeJob {
         })
     }
 
-    /// Does share `part` of stage `stage` of all arrays together, as [`Job::run_part`] does it with
+    /// Does `part`, which is a share, of stage `stage` of all arrays together, as [`Job::run_part`] does it with
     /// an array. An array has as many stages as its own plan.
     ///
     /// [`Job::run_part`]: crate::Job::run_part
     pub async fn run_part(
         mut self,
-        (stage, part): (usize, Share),
+        (stage, part): (usize, StagePart),
         running: Running,
         wait: Duration,
         observer: Arc<dyn Observer>,
@@ -232,11 +232,14 @@ impl TreeJob {
     }
 
     /// The tasks of a share, by the numbers of their arrays.
-    fn shares(&self, stage: usize, part: Share) -> Result<Vec<(usize, TaskRange)>, Error> {
+    fn shares(&self, stage: usize, part: StagePart) -> Result<Vec<(usize, TaskRange)>, Error> {
         let stages = self.stage_tasks().len();
         if stage >= stages.max(1) {
             return Err(no_stage(stage, stages));
         }
+        let StagePart::Share(part) = part else {
+            return Err(no_part(part, "each array of a group has tasks of its own: name a share"));
+        };
         let mut found: Vec<(usize, StageGeometry, u64, u64)> = Vec::new();
         for (number, array) in self.arrays.iter().enumerate().filter(|(_, array)| is_divided(array))
         {

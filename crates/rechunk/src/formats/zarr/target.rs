@@ -6,8 +6,8 @@ use rechunk_format::field::Field;
 use rechunk_grid::ArraySpec;
 use rechunk_zarr::{
     ArrayMetadata, TargetOptions, ZarrVersion, carry_missing_value, check_type, has_opaque_shards,
-    leave_out_missing_nan, metadata_of_stored, note_null_fill, parse_codec_choice,
-    respell_missing_value, said_in_v3, target_metadata, without_inner_shards,
+    keep_missing_value, leave_out_missing_nan, metadata_of_stored, note_null_fill,
+    parse_codec_choice, respell_missing_value, said_in_v3, target_metadata, without_inner_shards,
 };
 
 use crate::attributes::Way;
@@ -87,7 +87,12 @@ pub(crate) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> 
     // names by which a reader could tell whether it is a part of a data set.
     let is_of_data_set = wish.request.is_member || seen.spec.shape.is_empty();
     if is_of_data_set && source.zarr().is_some() {
-        warnings.extend(carry_missing_value(&seen, &mut target));
+        let said = if wish.over_stored {
+            keep_missing_value(&seen, &mut target).map_err(|error| wish.refuse(error))?
+        } else {
+            carry_missing_value(&seen, &mut target)
+        };
+        warnings.extend(said);
     } else if wish.source.stored_type() != seen.spec.data_type {
         respell_missing_value(&seen, &mut target);
     }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rechunk::{
-    CancellationToken, Class, Existing, Format, Job, Mode, NullObserver, SavedJob, Share, Stores,
+    CancellationToken, Class, Existing, Format, Job, Mode, NullObserver, SavedJob, StagePart,
+    Stores,
 };
 
 use super::case::{Case, Level, run, running};
@@ -59,7 +60,7 @@ async fn parts_give_the_same_result() {
         assert!(report.begun);
         let stages = plan.plan.stages.len();
         let part = async |stage: usize, part: &str| {
-            let share: Share = part.parse().unwrap();
+            let share: StagePart = part.parse().unwrap();
             let (observer, cancel) = (Arc::new(NullObserver), CancellationToken::new());
             let job = open().await.unwrap();
             job.run_part((stage, share), running, Duration::ZERO, observer, cancel).await

@@ -41,7 +41,7 @@ pub(super) async fn take(
             Done::Begun
         }
         Step::Part(stage, part) => {
-            let done = job.run_part((stage, part), running, wait, observer, cancel).await?;
+            let done = job.run_part((stage, part.into()), running, wait, observer, cancel).await?;
             Done::Part(Box::new(done))
         }
         Step::Finish => {
