@@ -225,9 +225,9 @@ pub(crate) struct TargetArgs {
     /// a length for each chunk. `10!` is kept where the axis is shorter.
     #[arg(long, value_name = "SPEC", allow_hyphen_values = true, default_value = "keep")]
     pub chunks: String,
-    /// Shard shape of a Zarr v3 target, in the same words: chunks are put into objects of that
-    /// shape; `none` for an object per chunk, `auto` near 512 MiB [default: the source's shards,
-    /// where the chunks divide them].
+    /// Shard shape of a target in Zarr v3 or precomputed, in the same words: chunks are put into
+    /// objects of that shape; `none` for an object per chunk, `auto` near 512 MiB [default: the
+    /// source's shards, where the chunks divide them].
     #[arg(long, value_name = "SPEC", allow_hyphen_values = true)]
     pub shards: Option<String>,
     /// Keep every number in --chunks and --shards where the axis is shorter (`10!` keeps one): for

@@ -125,6 +125,8 @@ mod readable_targets;
 #[cfg(test)]
 mod rectilinear;
 #[cfg(test)]
+mod rectilinear_growth;
+#[cfg(test)]
 mod regressions;
 #[cfg(test)]
 mod repeated_documents;

@@ -138,6 +138,23 @@ fn volumes_of_cloud_volume_are_read_and_ours_by_it() {
     }
 }
 
+/// Which chunks are stored is not counted where a hash puts them into any shard, also on a disk.
+#[test]
+fn why_chunks_in_scattered_shards_are_not_counted() {
+    let folder = Folder::new();
+    zarr(&folder.path().join("a.zarr"), [8, 16, 16]);
+    let target = folder.at("v");
+    let cut = ["--chunks", "4,8,8", "--shards", "4,16,16", "-q"];
+    let copy = ["copy", &folder.at("a.zarr"), &target, "--format", "precomputed"];
+    rechunk(&[&copy[..], &cut].concat()).ok();
+    let path = folder.path().join("v/info");
+    let mut info = read_json(&path);
+    info["scales"][0]["sharding"]["hash"] = json!("murmurhash3_x86_128");
+    write_json(&path, &info);
+    let told = rechunk(&["info", &target]).ok().stdout;
+    assert!(told.contains("not counted: its shards hold chunks from anywhere"), "{told}");
+}
+
 /// Eight chunks in two shards: one PUT each, and what is read of them is what the plan said.
 #[test]
 fn shards_are_boxes_that_are_written_once() {

@@ -138,6 +138,44 @@ fn strings_are_cut_into_any_chunks_and_shards() {
     }
 }
 
+/// Whole chunks of texts go behind and into what is there, from and to any chunks and shards.
+#[test]
+fn whole_chunks_are_appended_and_put_into_what_is_there() {
+    let folder = Folder::new();
+    let source = source(&folder);
+    for (chunks, more, rows) in [
+        ("5,4", &[][..], 20_u64),
+        ("4,9", &["--codec", "zstd:3"], 12),
+        ("2,3", &["--shards", "6,9"], 12),
+        ("3,2", &["--format", "zarr2"], 21),
+    ] {
+        let target = folder.at("target.zarr");
+        let first = format!("d0=0:{rows}");
+        let make = ["--select", &first, "--chunks", chunks];
+        copy(&source, &target, &[&make[..], more].concat()).ok();
+        let rest = format!("d0={rows}:{}", SHAPE[0]);
+        let append = ["copy", &source, &target, "--select", &rest, "--append", "d0"];
+        let report = rechunk(&[&append[..], &["--verify", "--json"]].concat()).ok().json();
+        assert_done(&report);
+        assert_eq!(elements(&folder, &target), truth(0..SHAPE[0]), "{chunks}");
+        rechunk(&["verify", &source, &target]).ok();
+        // Chunks that are there already are written again.
+        let region = ["--select", &first, "--region", &first, "--verify", "--json"];
+        let report = rechunk(&[&["copy", &source, &target][..], &region].concat()).ok().json();
+        assert_done(&report);
+        rechunk(&["verify", &source, &target]).ok();
+        // A chunk of old and of new elements is not put together.
+        let before = tree(Path::new(&target));
+        let select = ["--select", "d0=1:3"];
+        for more in [["--append", "d0"], ["--region", "d0=1:3"]] {
+            let cut = [&["copy", &source, &target][..], &select, &more].concat();
+            let done = rechunk(&cut).ends_with(4);
+            done.says(&["elements of variable length", "put whole chunks there"]);
+        }
+        assert_eq!(tree(Path::new(&target)), before);
+    }
+}
+
 #[test]
 fn a_target_chunk_of_nothing_is_left_out() {
     let folder = Folder::new();

@@ -170,7 +170,7 @@ pub(crate) struct ResultArgs {
     /// Chunk shape, as of `copy` [default: the source's].
     #[arg(long, value_name = "SPEC", allow_hyphen_values = true, default_value = "keep")]
     pub chunks: String,
-    /// Shard shape of a Zarr v3 target, as of `copy`.
+    /// Shard shape of a target in Zarr v3 or precomputed, as of `copy`.
     #[arg(long, value_name = "SPEC", allow_hyphen_values = true)]
     pub shards: Option<String>,
     /// Format [default: by the target's ending, else zarr3].

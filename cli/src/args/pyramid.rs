@@ -90,7 +90,7 @@ pub(crate) struct ImageArgs {
     /// Chunk shape of every level, as of `copy` [default: the source's].
     #[arg(long, value_name = "SPEC", allow_hyphen_values = true, default_value = "keep")]
     pub chunks: String,
-    /// Shard shape of every level in Zarr v3, as of `copy`.
+    /// Shard shape of every level in Zarr v3 or precomputed, as of `copy`.
     #[arg(long, value_name = "SPEC", allow_hyphen_values = true)]
     pub shards: Option<String>,
     /// Bytes that `auto` chunks aim at.

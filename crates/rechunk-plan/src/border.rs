@@ -4,6 +4,7 @@ use rechunk_grid::Region;
 
 use crate::count::{cells, product};
 use crate::cuts::Cuts;
+use crate::object_lengths::scaled;
 use crate::{PlanRequest, RoleEstimate};
 
 /// Counts the reads of the target: chunks with elements that the source does not hold, each once,
@@ -12,13 +13,24 @@ pub(crate) fn count_kept(request: &PlanRequest, cuts: &Cuts<'_>, role: &mut Role
     let Some(held) = request.held() else { return };
     let (side, shape) = (&request.target, &request.shape);
     if side.edges.is_some() {
-        let inside = |axis: usize| match cuts.target_axis(axis) {
-            Some(target) => target.inside(held.start[axis], held.end(axis)),
-            None => inside(shape[axis], side.chunk_shape[axis], (held.start[axis], held.end(axis))),
+        let inside = |axis: usize| {
+            let (from, end, chunk) = (held.start[axis], held.end(axis), side.chunk_shape[axis]);
+            cuts.target_axis(axis).map_or_else(
+                || {
+                    let count = inside(shape[axis], chunk, (from, end));
+                    (count, count.saturating_mul(chunk))
+                },
+                |target| target.inside(from, end),
+            )
         };
+        let inside: Vec<(u64, u64)> = (0..shape.len()).map(inside).collect();
         let all = cuts.target_objects(request, &side.chunk_shape);
-        let chunks = all.saturating_sub(product((0..shape.len()).map(inside)));
-        count_reads(request, chunks, role);
+        role.get_requests = all.saturating_sub(product(inside.iter().map(|found| found.0)));
+        let within = product(inside.iter().map(|found| found.1));
+        let elements = cuts.target_elements(request).saturating_sub(within);
+        role.decoded_read_bytes = elements.saturating_mul(request.item_bytes);
+        let largest = product(side.chunk_shape.iter().copied());
+        role.read_bytes = scaled(side.encoded_bytes_expected, elements, largest);
         return;
     }
     let chunks = border(shape, &side.chunk_shape, &held);

@@ -142,10 +142,11 @@ impl<'a> TargetAxis<'a> {
         self.pairs(1, cell)
     }
 
-    /// Chunks that lie wholly in `from..end`.
-    pub(crate) fn inside(&self, from: u64, end: u64) -> u64 {
+    /// Chunks that lie wholly in `from..end`, and their elements.
+    pub(crate) fn inside(&self, from: u64, end: u64) -> (u64, u64) {
         let is_inside = |&(start, stop): &(u64, u64)| start >= from && stop.min(self.extent) <= end;
-        self.edges.chunks().filter(is_inside).count() as u64
+        let chunks = self.edges.chunks().filter(is_inside);
+        chunks.fold((0, 0), |(count, elements), (start, stop)| (count + 1, elements + stop - start))
     }
 }
 

@@ -96,13 +96,19 @@ fn array_text(info: &ArrayInfo) -> String {
     lines.0.join("\n")
 }
 
+/// Whether a place is at a web server, which does not list.
+fn is_web(location: &str) -> bool {
+    ["http://", "https://"].iter().any(|scheme| location.starts_with(scheme))
+}
+
 /// Lines on the stored chunks of the array, and on other files beside it.
 fn stored(lines: &mut Lines, info: &ArrayInfo) {
     let (Some(stored_chunks), Some(missing_chunks)) = (info.stored_chunks, info.missing_chunks)
     else {
         let why = match info.stored_shards {
             Some(shards) if shards > 0 => "there are shards of which the index cannot be read",
-            _ => "the server cannot be asked what it has",
+            _ if is_web(&info.location) => "the server cannot be asked what it has",
+            _ => "its shards hold chunks from anywhere, as a hash says",
         };
         lines.line("stored", &format!("not counted: {why}"));
         return;

@@ -2,7 +2,7 @@
 
 use rechunk_codec::lz4_block;
 use rechunk_format::FormatError;
-use rechunk_grid::{ChunkGrid, Edges, Endian, FillValue};
+use rechunk_grid::{AxisEdges, ChunkGrid, Edges, Endian, FillValue};
 
 use crate::chunk_lengths;
 use crate::codec_spec::CodecSpec;
@@ -22,6 +22,23 @@ impl ArrayMetadata {
         target.spec.edges = Some(edges);
         target.check()?;
         Ok(target)
+    }
+
+    /// Returns this array grown to `shape`, in chunks that end at `edges`. Where its chunks lie in
+    /// shards, shards end there, and chunks stay as they are.
+    pub fn grown(&self, shape: &[u64], edges: Edges) -> Result<Self, FormatError> {
+        let mut grown = self.with_whole_shards();
+        grown.spec.shape = shape.to_vec();
+        for (axis, length) in grown.spec.chunk_shape.iter_mut().enumerate() {
+            *length = edges.axis(axis).map_or(*length, AxisEdges::longest);
+        }
+        grown.spec.edges = Some(edges);
+        grown.check_chunk_lengths(&self.version.chunk_field())?;
+        // Codecs are those for the longest chunk, which may be a new one.
+        let stored = stored_shape(&grown.order, &grown.spec.chunk_shape);
+        grown.codecs = ShardCodec::for_shape(&grown.codecs, &stored)?;
+        grown.check()?;
+        Ok(grown)
     }
 
     /// The codecs for a chunk of the chunk shape.

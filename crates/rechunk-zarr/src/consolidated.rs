@@ -207,9 +207,9 @@ impl Consolidated {
         }
     }
 
-    /// Changes the shape of the array at `path`; all else that is said of it stays. False if there
-    /// is none.
-    pub fn set_shape(&mut self, path: &str, shape: &[u64]) -> bool {
+    /// Changes the shape of the array at `path` to that of `grown`; and its chunk grid, where that
+    /// lists lengths. All else that is said of it stays. False if there is none.
+    pub fn set_extent(&mut self, path: &str, grown: &ArrayMetadata) -> bool {
         let name = match self.version {
             ZarrVersion::V2 => format!("{path}/.zarray"),
             ZarrVersion::V3 => path.to_owned(),
@@ -218,7 +218,9 @@ impl Consolidated {
         if !array.contains_key("shape") {
             return false;
         }
-        array.insert("shape".to_owned(), Value::from(shape));
+        for (field, value) in grown.extent_fields() {
+            array.insert(field.to_owned(), value);
+        }
         self.members.put(name, &Value::Object(array));
         true
     }

@@ -26,6 +26,15 @@ impl ArrayMetadata {
         attributes.into_iter().chain([array]).collect()
     }
 
+    /// Fields of its own document that say how long it is, with their values. They are the shape,
+    /// and the chunk grid where that lists lengths.
+    pub fn extent_fields(&self) -> Vec<(&'static str, Value)> {
+        let shape = ("shape", Value::from(&self.spec.shape[..]));
+        let edges = self.spec.edges.as_ref();
+        let grid = edges.map(|edges| ("chunk_grid", chunk_lengths::write(&self.spec, edges)));
+        [shape].into_iter().chain(grid).collect()
+    }
+
     fn zarray(&self) -> Value {
         let spec = &self.spec;
         let is_c = self.order.axes.iter().copied().eq(0..spec.shape.len());

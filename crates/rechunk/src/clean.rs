@@ -3,6 +3,7 @@
 //! own.
 
 use rechunk_format::Layout;
+use rechunk_grid::AxisEdges;
 use rechunk_store::{Role, Store, StoreError, Stores};
 use serde::Serialize;
 use std::sync::Arc;
@@ -241,7 +242,7 @@ async fn remove_grown(
     let (Some(axis), Ok(Some(array))) = (growth.axis, documents.array(saved.request.axes)) else {
         return Ok(());
     };
-    let (Ok(layout), object) = (array.layout(), array.object_shape()) else { return Ok(()) };
+    let (Ok(layout), spec) = (array.layout(), array.spec()) else { return Ok(()) };
     if array.spec().shape != growth.before {
         if is_written && array.spec().shape == growth.after && !saved.in_tree {
             // It may have been stopped before it had said that above the array.
@@ -249,10 +250,19 @@ async fn remove_grown(
         }
         return Ok(());
     }
+    // Objects along each axis, before and after.
+    let object = array.object_shape();
+    let listed = |axis: usize| spec.edges.as_ref().and_then(|edges| edges.axis(axis));
+    let count = |shape: &[u64], axis: usize| {
+        let regular = || shape[axis].div_ceil(object[axis].max(1));
+        listed(axis).map_or_else(regular, AxisEdges::count)
+    };
     let is_new = |index: &[u64]| {
-        let start = |axis: usize| index[axis].saturating_mul(object[axis]);
-        start(axis) >= growth.before[axis]
-            && (0..index.len()).all(|axis| start(axis) < growth.after[axis])
+        index.iter().enumerate().all(|(at, position)| {
+            let lengths = growth.lengths.as_ref().filter(|_| at == axis);
+            let end = lengths.map_or_else(|| count(&growth.after, at), AxisEdges::count);
+            *position < end && (at != axis || *position >= count(&growth.before, at))
+        })
     };
     work.take_back(saved, is_written).await?;
     cleaned.objects += remove_keys_of(&control, &layout, is_new).await.map_err(failed)?;

@@ -15,7 +15,7 @@ use crate::around::Around;
 use crate::carried::Carried;
 use crate::dataset_creation::with_creation;
 use crate::formats::Metadata;
-use crate::growth::{self, Begun, Change, Growth, Trust};
+use crate::growth::{self, Asked, Begun, Change, Growth, Trust};
 use crate::gzip_file::unpacked_name;
 use crate::is_copy::is_copy;
 use crate::open::OpenArray;
@@ -160,8 +160,16 @@ impl Job {
         let target = target.map_err(|error| with_creation(error, &request, source.spec()))?;
         let (source, note) = growth::counted(source, &target.0, &request, &stores).await?;
         let seen = (source.clone(), target.0.clone());
-        let grown =
-            growth::specify(&request, placement, source, target, begun.as_ref(), is_trusted);
+        let (is_member, begun_growth) = (path.is_some(), begun.as_ref());
+        let asked = Asked {
+            request: &request,
+            placement,
+            begun: begun_growth,
+            is_trusted,
+            is_member,
+            stores: &stores,
+        };
+        let grown = Box::pin(growth::specify(&asked, source, target)).await;
         let grown = grown.map_err(|error| with_creation(error, &request, seen.0.spec()))?;
         if !is_trusted {
             growth::check_order(&request.target, &seen.0, &seen.1, &grown.growth).await?;
@@ -175,6 +183,7 @@ impl Job {
             change: Some(grown.change),
             is_begun: begun.is_some(),
             notes: note.into_iter().collect(),
+            times: grown.said.into_iter().collect(),
             ..Box::pin(planned).await?
         };
         Ok(job)

@@ -37,6 +37,8 @@ rechunk has written, and rechunk reads what it has written.
 
 Elements of variable length are decoded behind `vlen-utf8`, `vlen-bytes` and `vlen-array`, with compressors and checksums; elsewhere their chunks are copied as they are.
 
+The chunk grid of Zarr v3 may be `regular` or `rectilinear` (chunks of different lengths), both read, written, appended to and written into by region.
+
 ";
 
 /// Behind the name of who only reads.

@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use rechunk_array::Array;
+use rechunk_format::Layout;
 use rechunk_grid::{ChunkGrid, Endian, Region};
 use rechunk_kernel::{DIGEST_METHOD, Digest, DigestKeys, wide};
 
@@ -37,6 +38,12 @@ pub(crate) enum StageDigest {
 
 /// Bytes that stand for an element that has another length than others, or for a stored chunk.
 const ITEM_BYTES: usize = 2 * size_of::<u64>();
+
+/// Element that absent chunks of an array are full of, where elements differ in length and its
+/// metadata names one.
+pub(crate) fn named_fill(layout: &dyn Layout) -> Option<&[u8]> {
+    layout.variable()?.fill()
+}
 
 /// Item that stands for an element of any length in a digest: its CRC32C and its length plus one.
 pub(crate) fn element_item(element: &[u8]) -> [u8; ITEM_BYTES] {
@@ -75,7 +82,7 @@ impl StageDigest {
 
     fn of_variable(source: &Array) -> Self {
         let layout = source.layout();
-        let fill = layout.variable().and_then(|variable| variable.fill()).unwrap_or_default();
+        let fill = named_fill(layout.as_ref()).unwrap_or_default();
         let keys = DigestKeys::new(layout.spec().shape.len(), ITEM_BYTES);
         Self::Variable { keys, fill: element_item(fill) }
     }

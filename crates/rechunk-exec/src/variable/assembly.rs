@@ -7,7 +7,7 @@ use rechunk_kernel::{Differences, Digest};
 
 use super::work::Unit;
 use crate::Fault;
-use crate::stage::digest::{StageDigest, element_item};
+use crate::stage::digest::{StageDigest, element_item, named_fill};
 use crate::units::frame::{self, Frame};
 use crate::units::slabs::Slabs;
 
@@ -76,9 +76,9 @@ pub(super) fn compare(
     Differences { count, first }
 }
 
-/// Element of absent chunks of an array.
+/// Element of absent chunks of an array; where none is named, one that is empty.
 pub(super) fn fill_of(layout: &dyn Layout) -> Vec<u8> {
-    layout.variable().and_then(|variable| variable.fill()).unwrap_or_default().to_vec()
+    named_fill(layout).unwrap_or_default().to_vec()
 }
 
 /// Parts of a unit without their memory.

@@ -8,6 +8,7 @@ use rechunk_format::variable::{VariableKind, VariableLayout};
 use rechunk_plan::Stage;
 
 use super::account::Account;
+use crate::stage::digest::named_fill;
 use crate::{Execution, Fault};
 
 /// State that the tasks of a stage share.
@@ -61,10 +62,7 @@ impl VariableState {
     /// Whether the target has a fill value, and whether what is absent in the source reads the same
     /// where it is absent in the target.
     pub(crate) fn fills(source: &dyn Layout, target: &dyn Layout) -> (bool, bool) {
-        let fill = |layout: &dyn Layout| {
-            layout.variable().and_then(|variable| variable.fill().map(<[u8]>::to_vec))
-        };
-        let (source, target) = (fill(source), fill(target));
+        let (source, target) = (named_fill(source), named_fill(target));
         (target.is_some(), source == target)
     }
 

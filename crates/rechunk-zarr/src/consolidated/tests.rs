@@ -1,5 +1,7 @@
 use serde_json::json;
 
+use rechunk_grid::{AxisChunks, Edges};
+
 use super::*;
 use crate::{TargetOptions, parse_v2, parse_v3, target_metadata};
 
@@ -44,6 +46,25 @@ fn new_array(version: ZarrVersion) -> ArrayMetadata {
     let source = parse_v2(ZARRAY.as_bytes(), None).unwrap();
     let options = TargetOptions { version, chunk_shape: vec![4], shard_shape: None, codec: None };
     target_metadata(&source, &options).unwrap().0
+}
+
+fn longer(version: ZarrVersion) -> ArrayMetadata {
+    let mut longer = new_array(version);
+    longer.spec.shape = vec![9];
+    longer
+}
+
+#[test]
+fn lengths_of_chunks_are_said_with_the_shape() {
+    let mut document = read(ZarrVersion::V3, &v3().to_string());
+    let chunks = AxisChunks::of_runs(0, 9, [(4, 1), (5, 1)]).unwrap();
+    let edges = Edges::new(vec![chunks.into_edges()]).unwrap();
+    let grown = new_array(ZarrVersion::V3).grown(&[9], edges).unwrap();
+    assert_eq!(grown.spec.chunk_shape, [5]);
+    assert!(document.set_extent("a", &grown));
+    let found = document.array("a").unwrap();
+    let found = parse_v3(&found.array).unwrap();
+    assert_eq!((&found.spec.shape, &found.spec.edges), (&grown.spec.shape, &grown.spec.edges));
 }
 
 #[test]
@@ -144,8 +165,8 @@ fn what_changes_is_told() {
             document.is_changed()
         };
         assert!(changed(&|document| document.set_array("a", &new_array(version)).unwrap()));
-        assert!(changed(&|document| assert!(document.set_shape("a", &[9]))));
-        assert!(!changed(&|document| assert!(!document.set_shape("b", &[9]))));
+        assert!(changed(&|document| assert!(document.set_extent("a", &longer(version)))));
+        assert!(!changed(&|document| assert!(!document.set_extent("b", &longer(version)))));
         assert!(changed(&|document| document.set_group("h", &GroupMetadata::default())));
         assert!(!changed(&|document| document.change_attributes("no", |_| unreachable!())));
         let add = |map: &mut Map<String, Value>| drop(map.insert("n".to_owned(), json!(1)));

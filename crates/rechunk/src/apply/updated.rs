@@ -63,6 +63,7 @@ impl Job {
             before,
             written: region.clone(),
             axis: None,
+            lengths: None,
             summary: format!(
                 "updates {} elements from {:?}",
                 format_shape(&region.shape),

@@ -1,18 +1,19 @@
 //! Chunks that end where months or years of the calendar do: lengths for all of them, counted from
 //! every value of the coordinate.
 
+use std::ops::Range;
+
 use rechunk_array::ArrayError;
 use rechunk_grid::{DataType, Endian};
-use rechunk_store::Stores;
 use rechunk_words::{ChunkLengths, SpanUnit, TimeSpan};
 
-use super::coordinate::{number, open};
+use super::coordinate::number;
 use super::since::Since;
 use crate::elements::Chunks;
 use crate::open::OpenArray;
 
 /// Months of a span; `None` if it is counted in seconds.
-pub(super) fn months_of(span: TimeSpan) -> Option<i64> {
+pub(crate) fn months_of(span: TimeSpan) -> Option<i64> {
     let months = match span.unit {
         SpanUnit::Year => span.count.checked_mul(12)?,
         SpanUnit::Month => span.count,
@@ -23,46 +24,84 @@ pub(super) fn months_of(span: TimeSpan) -> Option<i64> {
     i64::try_from(months).ok()
 }
 
+/// Values of a coordinate that follow each other in the same months: number of the months, counted
+/// from the year 0, and of the values.
+pub(crate) type MonthRun = (i64, u64);
+
+/// Months that the values of a coordinate lie in.
+#[derive(Debug)]
+pub(crate) struct Months {
+    /// Those of the values, one after the other.
+    pub runs: Vec<MonthRun>,
+    /// The one of a value as far behind the last as that is behind the one before.
+    pub next: Option<i64>,
+}
+
 /// Lengths of chunks along `axis` of `source`, each of `months` months of the calendar: a year, or
 /// a part of it counted from January. Months without a value are no chunks. Reads the whole
-/// coordinate, which is no part of the copy and is not counted.
+/// `coordinate`, which is no part of the copy and is not counted. Whether the last is whole comes
+/// with them: the next value would lie in another.
 pub(super) async fn lengths(
+    coordinate: &OpenArray,
     (source, axis): (&OpenArray, usize),
-    name: &str,
     months: i64,
-    stores: &Stores,
-) -> Result<ChunkLengths, String> {
-    let array = open(source, axis, name, stores).await?;
-    let extent = source.spec().shape[axis];
-    let location = &array.location;
-    let since = Since::of_attributes(&array.metadata.meaning())
-        .or_else(|| Since::of_type(array.spec().data_type))
+) -> Result<(ChunkLengths, bool), String> {
+    let Months { runs, next } = months_in(coordinate, of_array(source, axis)).await?;
+    let spans = in_spans(&runs, months);
+    let last = spans.last().map(|last| last.0);
+    let is_whole = next.map(|next| next.div_euclid(months.max(1))) > last;
+    let lengths = ChunkLengths::of_runs(spans.into_iter().map(|(_, length)| (length, 1)));
+    let lengths = lengths.ok_or_else(|| format!("{} has no values", coordinate.location))?;
+    Ok((lengths, is_whole))
+}
+
+/// Positions in the coordinate of `axis` of the elements of an array, which may be a region of one.
+pub(crate) fn of_array(array: &OpenArray, axis: usize) -> Range<u64> {
+    let region = array.region.as_ref();
+    let first = region.and_then(|(_, region)| region.start.get(axis)).copied().unwrap_or(0);
+    first..first.saturating_add(array.spec().shape[axis])
+}
+
+/// The months that the values of a coordinate lie in, those in `range`. Reads all of it, which is
+/// no part of a copy and is not counted.
+pub(crate) async fn months_in(coordinate: &OpenArray, range: Range<u64>) -> Result<Months, String> {
+    let since = Since::of_attributes(&coordinate.metadata.meaning())
+        .or_else(|| Since::of_type(coordinate.spec().data_type))
         .ok_or_else(|| {
+            let location = &coordinate.location;
             format!("{location} does not say a date that it counts days or shorter times from")
         })?;
-    let first = first_of(source, axis);
-    let mut runs = Runs { months, first, until: first.saturating_add(extent), ..Runs::default() };
-    walk(&array, |position, element, data_type| runs.see(position, element, (&since, data_type)))
-        .await?;
-    let lengths = runs.lengths.into_iter().map(|length| (length, 1));
-    ChunkLengths::of_runs(lengths).ok_or_else(|| format!("{location} has no values"))
+    let mut runs = Runs { range, found: Vec::new(), last: None, step: 0 };
+    walk(coordinate, |position, element, data_type| {
+        runs.see(position, element, (&since, data_type))
+    })
+    .await?;
+    let next = runs.last.and_then(|last| since.month(last.saturating_add(runs.step)));
+    Ok(Months { runs: runs.found, next })
 }
 
-/// Position in its coordinate of the first element of an array, of which a region may be read.
-fn first_of(source: &OpenArray, axis: usize) -> u64 {
-    source.region.as_ref().and_then(|(_, region)| region.start.get(axis)).copied().unwrap_or(0)
+/// Puts months together, `months` at a time, counted from January of the year 0.
+pub(crate) fn in_spans(runs: &[MonthRun], months: i64) -> Vec<MonthRun> {
+    let mut spans: Vec<MonthRun> = Vec::new();
+    for (month, length) in runs {
+        let span = month.div_euclid(months.max(1));
+        match spans.last_mut() {
+            Some(last) if last.0 == span => last.1 = last.1.saturating_add(*length),
+            _ => spans.push((span, *length)),
+        }
+    }
+    spans
 }
 
-/// Lengths of runs of values in one group of months.
-#[derive(Debug, Default)]
+/// Months that values lie in, one after the other.
+#[derive(Debug)]
 struct Runs {
-    /// Months of a group.
-    months: i64,
-    /// Values that count: from the first up to and without the other.
-    first: u64,
-    until: u64,
-    group: Option<i64>,
-    lengths: Vec<u64>,
+    /// Positions of the values that count.
+    range: Range<u64>,
+    found: Vec<MonthRun>,
+    /// The last value, nanoseconds, and how far it is behind the one before.
+    last: Option<i128>,
+    step: i128,
 }
 
 impl Runs {
@@ -72,24 +111,22 @@ impl Runs {
         element: &[u8],
         (since, data_type): (&Since, DataType),
     ) -> Result<(), String> {
-        if !(self.first..self.until).contains(&position) {
+        if !self.range.contains(&position) {
             return Ok(());
         }
-        let month = since.moment_of(element, data_type).and_then(|moment| since.month(moment));
-        let month = month.ok_or_else(|| format!("its value {position} is no time"))?;
-        let group = month.div_euclid(self.months.max(1));
-        match self.group {
-            Some(before) if before == group => {
-                if let Some(last) = self.lengths.last_mut() {
-                    *last += 1;
-                }
-            }
-            Some(before) if before > group => {
+        let moment = since.moment_of(element, data_type);
+        let month = moment.and_then(|moment| since.month(moment));
+        let (moment, month) =
+            moment.zip(month).ok_or_else(|| format!("its value {position} is no time"))?;
+        self.step = self.last.map_or(0, |last| moment.saturating_sub(last));
+        self.last = Some(moment);
+        match self.found.last_mut() {
+            Some(last) if last.0 == month => last.1 += 1,
+            Some(last) if last.0 > month => {
                 return Err(format!("its value {position} is earlier than the one before"));
             }
-            _ => self.lengths.push(1),
+            _ => self.found.push((month, 1)),
         }
-        self.group = Some(group);
         Ok(())
     }
 }

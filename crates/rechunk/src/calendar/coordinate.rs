@@ -19,6 +19,8 @@ const CHUNKS_MAX: u64 = 64;
 /// Name, units and spacing of a coordinate.
 #[derive(Debug)]
 pub(super) struct Coordinate {
+    /// The array that holds it.
+    pub array: OpenArray,
     name: String,
     units: Units,
     spacing: Result<Spacing, Irregular>,
@@ -39,7 +41,7 @@ impl Coordinate {
         let units = units.map_err(|reason| format!("the coordinate {location}: {reason}"))?;
         let spacing = spacings(&array).await?.spacing();
         let spacing = spacing.ok_or_else(|| format!("{location} has one value, and no spacing"))?;
-        Ok(Self { name: name.to_owned(), units, spacing })
+        Ok(Self { name: name.to_owned(), units, spacing, array })
     }
 
     /// Elements in `span`; why there is no such number, and one that is near, otherwise.
@@ -86,7 +88,7 @@ impl Coordinate {
 
 /// Opens the coordinate of `axis` of `source`; why that cannot be done otherwise. What is asked of
 /// the store is no part of the copy and is not counted.
-pub(super) async fn open(
+pub(crate) async fn open(
     source: &OpenArray,
     axis: usize,
     name: &str,

@@ -9,7 +9,8 @@ mod since;
 mod spacing;
 mod units;
 
-pub(crate) use coordinate::{beside, number};
+pub(crate) use borders::{MonthRun, in_spans, months_in, months_of, of_array};
+pub(crate) use coordinate::{beside, number, open as open_coordinate};
 pub(crate) use since::Since;
 pub(crate) use spacing::Number;
 
@@ -20,7 +21,6 @@ use rechunk_words::{ChunkLengths, ChunkSpec, Extent, ShardSpec, TimeSpan, axis_i
 use crate::formats::Fact;
 use crate::open::OpenArray;
 use crate::{CopyRequest, Error, Format};
-use borders::months_of;
 use coordinate::Coordinate;
 
 /// Puts numbers of elements in the place of times in `--chunks` and `--shards`; what each became,
@@ -77,9 +77,11 @@ impl Sizes<'_> {
                 usage(option, &format!("there is no dimension `{name}`"), "see `rechunk info`")
             })?;
             if self.takes_lengths && self.is_of_calendar(span, axis, &name).await {
-                let lengths = self.lengths(option, span, axis, &name).await?;
+                let (lengths, is_whole) = self.lengths(option, span, axis, &name).await?;
                 let ((shortest, longest), count) = (lengths.range(), lengths.count());
-                let (said, one_for_all) = match lengths.regular() {
+                // A last month that is shorter because it is whole is no part of a longer one.
+                let regular = lengths.regular().filter(|_| !is_whole || shortest == longest);
+                let (said, one_for_all) = match regular {
                     Some(length) => {
                         (format!("{count} chunks of {length}"), Some(Extent::Elements(length)))
                     }
@@ -108,16 +110,21 @@ impl Sizes<'_> {
         }
     }
 
-    /// Lengths of chunks of `axis` that are months or years of the calendar.
+    /// Lengths of chunks of `axis` that are months or years of the calendar; true if the last of
+    /// those is whole.
     async fn lengths(
-        &self,
+        &mut self,
         option: &str,
         span: TimeSpan,
         axis: usize,
         name: &str,
-    ) -> Result<ChunkLengths, Error> {
+    ) -> Result<(ChunkLengths, bool), Error> {
         let months = months_of(span).unwrap_or(1);
-        let lengths = borders::lengths((self.source, axis), name, months, self.stores).await;
+        let place = (self.source, axis);
+        let lengths = match self.coordinate(axis, name).await {
+            Ok(coordinate) => borders::lengths(&coordinate.array, place, months).await,
+            Err(reason) => Err(reason),
+        };
         lengths.map_err(|reason| {
             let what = format!("{name}={span}: {reason}");
             usage(option, &what, "give a number of elements, or lengths like 31+28+31")

@@ -47,9 +47,9 @@ pub(crate) trait Described {
     /// Its codecs by the names that Zarr has for them; `None` where the format has no codecs.
     fn codecs(&self) -> Option<Vec<CodecSpec>>;
 
-    /// The field of its document that says the shape, and its value.
-    fn shape_field(&self) -> (&'static str, Vec<u64>) {
-        ("shape", self.spec().shape)
+    /// The fields of its document that say how long it is, with their values: the shape first.
+    fn extent_fields(&self) -> Vec<(&'static str, Value)> {
+        vec![("shape", Value::from(self.spec().shape))]
     }
 
     /// The fields of a record as NumPy spells them, where the format does so too.

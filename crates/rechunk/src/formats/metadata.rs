@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rechunk_format::field::Field;
 use rechunk_format::{FormatError, Layout, RegionLayout, json};
-use rechunk_grid::{ArraySpec, Region};
+use rechunk_grid::{ArraySpec, AxisEdges, Edges, Region};
 use rechunk_n5::N5Metadata;
 use rechunk_precomputed::{INFO_KEY, Packing, PrecomputedLayout, PrecomputedMetadata};
 use rechunk_raw::{Files, RawMetadata};
@@ -66,7 +66,8 @@ impl Metadata {
         Some(Self::Raw(Box::new(RawMetadata { files, ..(**metadata).clone() })))
     }
 
-    /// Returns this metadata with another shape. Chunks that differ in length are no longer said.
+    /// Returns this metadata with another shape. Ends of chunks that differ in length stay, also
+    /// those beyond it.
     #[must_use]
     pub(crate) fn with_shape(&self, shape: &[u64]) -> Self {
         let resized = |spec: &ArraySpec| ArraySpec { shape: shape.to_vec(), ..spec.clone() };
@@ -83,6 +84,29 @@ impl Metadata {
                 spec: resized(&metadata.spec),
                 ..(**metadata).clone()
             })),
+        }
+    }
+
+    /// Returns this array grown to `shape`, with the chunks along `axis` ending at `edges`.
+    pub(crate) fn grown(
+        &self,
+        shape: &[u64],
+        (axis, edges): (usize, &AxisEdges),
+    ) -> Result<Self, FormatError> {
+        let Self::Zarr(metadata) = self else {
+            let row = self.format().row();
+            let what = format!("chunks of different lengths in {}", row.family);
+            return Err(Field::new(row.keys.node, "").unsupported(what, "copy it to Zarr v3"));
+        };
+        let own = metadata.spec.edges.as_ref();
+        let mut axes: Vec<_> =
+            (0..shape.len()).map(|axis| own.and_then(|own| own.axis(axis)).cloned()).collect();
+        if let Some(along) = axes.get_mut(axis) {
+            *along = Some(edges.clone());
+        }
+        match Edges::new(axes) {
+            Some(edges) => metadata.grown(shape, edges).map(|grown| Self::Zarr(Box::new(grown))),
+            None => Ok(self.with_shape(shape)),
         }
     }
 
@@ -168,6 +192,16 @@ impl Metadata {
         self.ask(|array| array.object_shape())
     }
 
+    /// Whether its objects are shards, of one shape or of several.
+    pub(crate) fn has_shards(&self) -> bool {
+        match self {
+            Self::Zarr(metadata) => {
+                metadata.sharding.is_some() || metadata.has_shards_of_many_shapes()
+            }
+            Self::N5(..) | Self::Precomputed(_) | Self::Raw(_) => false,
+        }
+    }
+
     /// The data type for people.
     pub fn data_type_name(&self) -> String {
         self.ask(|array| array.data_type_name())
@@ -230,9 +264,9 @@ impl Metadata {
         self.ask(|array| array.identity_in_files())
     }
 
-    /// The field of its document that says the shape, and its value.
-    pub(crate) fn shape_field(&self) -> (&'static str, Vec<u64>) {
-        self.ask(|array| array.shape_field())
+    /// The fields of its document that say how long it is, with their values: the shape first.
+    pub(crate) fn extent_fields(&self) -> Vec<(&'static str, Value)> {
+        self.ask(|array| array.extent_fields())
     }
 
     /// The cells of the table of readers that tell who reads it; `None` where nobody has tried.

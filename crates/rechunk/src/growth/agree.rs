@@ -5,6 +5,7 @@ use rechunk_grid::ArraySpec;
 use super::{conflict, usage};
 use crate::open::OpenArray;
 use crate::placement::Placement;
+use crate::variable::can_be_cut;
 use crate::{Error, Remedy, format_shape};
 use rechunk_words::axis_in_words;
 
@@ -43,16 +44,14 @@ pub(super) fn check(location: &str, source: &OpenArray, target: &OpenArray) -> R
     let cast = source.cast.map(|to| to.data_type.to_string());
     let name = cast.unwrap_or_else(|| source.metadata.data_type_name());
     let theirs_name = target.metadata.data_type_name();
+    // Versions have names of their own for what differs in length.
+    let is_text = own.data_type.is_variable()
+        && can_be_cut(source.array.layout().as_ref(), target.array.layout().as_ref());
     // Of numbers that are cast or counted anew, the type is all.
-    if own.data_type != theirs.data_type || (!is_read_as_other && name != theirs_name) {
+    let by_name = !is_read_as_other && !is_text;
+    if own.data_type != theirs.data_type || (by_name && name != theirs_name) {
         let reason = format!("holds {theirs_name}, and the source {name}");
         return Err(conflict(location, reason, Remedy::CastToTarget));
-    }
-    if own.data_type.is_variable() {
-        let reason =
-            "has elements of variable length, which are not added to an array that is there"
-                .to_owned();
-        return Err(conflict(location, reason, "copy the array anew"));
     }
     if source.packed.is_some() {
         let reason = "cannot take a source that is compressed as one file".to_owned();

@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use bytes::Bytes;
 use rechunk_format::FormatError;
 use rechunk_format::json::{read_object, write_pretty};
+use rechunk_grid::{AxisEdges, Edges};
 use rechunk_store::{DirectoryLock, Role, Store};
-use rechunk_zarr::{Consolidated, ZarrVersion};
+use rechunk_zarr::{Consolidated, ZarrVersion, parse_v3};
 use serde_json::Value;
 
 use crate::error::store_error;
@@ -42,17 +43,31 @@ impl Change {
         &self.before
     }
 
-    /// To the shape of `metadata`; all else that the document says stays.
-    pub(crate) fn with_shape(self, metadata: &Metadata) -> Self {
-        let (field, shape) = metadata.shape_field();
+    /// To the extent of `metadata`: its shape, and its chunk grid where the one that is there does
+    /// not say as much. All else that the document says stays.
+    pub(crate) fn with_extent(self, metadata: &Metadata) -> Self {
         // What was parsed before is an object.
         let Ok(mut document) = read_object(self.key, &self.before) else { return self };
-        let shape = Value::from(shape);
+        let mut fields = metadata.extent_fields().into_iter();
+        let Some((field, shape)) = fields.next() else { return self };
         if document.get(field) == Some(&shape) {
             return self;
         }
         document.insert(field.to_owned(), shape);
-        Self { after: write_pretty(&Value::Object(document)), ..self }
+        let mut after = write_pretty(&Value::Object(document.clone()));
+        if ends_of_chunks(&after) != metadata.spec().edges {
+            document.extend(fields.map(|(field, value)| (field.to_owned(), value)));
+            after = write_pretty(&Value::Object(document));
+        }
+        Self { after, ..self }
+    }
+
+    /// Ends of chunks along `axis` by the lengths that the document lists, if they are enough for
+    /// an array of `shape`. Some lie beyond the end now.
+    pub(super) fn listed_ends(&self, shape: &[u64], axis: usize) -> Option<AxisEdges> {
+        let mut document = read_object(self.key, &self.before).ok()?;
+        document.insert("shape".to_owned(), Value::from(shape));
+        ends_of_chunks(&write_pretty(&Value::Object(document)))?.axis(axis).cloned()
     }
 
     /// True if the array is known as it will be, false if it is as it was. An error if somebody has
@@ -96,6 +111,11 @@ impl Change {
     }
 }
 
+/// Ends of chunks that differ in length, by a document of Zarr v3; `None` by any other.
+fn ends_of_chunks(document: &[u8]) -> Option<Edges> {
+    parse_v3(document).ok()?.spec.edges
+}
+
 fn changed(location: &str) -> Error {
     Error::Conflict {
         location: location.to_owned(),
@@ -136,13 +156,13 @@ pub(crate) async fn update_consolidated(
                     path.strip_prefix(&prefix).map(str::to_owned)
                 }
             });
-            set_shapes(document, "", &below)
+            set_extents(document, "", &below)
         })
         .await?;
     }
     update_one(location, &control, version, |document| {
         grown.describe_in(document, |path| Some(path.to_owned()));
-        set_shapes(document, "", arrays)
+        set_extents(document, "", arrays)
     })
     .await?;
     consolidated::update_with(location, root, version, |document, path| {
@@ -150,7 +170,7 @@ pub(crate) async fn update_consolidated(
             "" => Some(path.to_owned()),
             _ => Some(format!("{path}/{group}")),
         });
-        set_shapes(document, &format!("{path}/"), arrays)
+        set_extents(document, &format!("{path}/"), arrays)
     })
     .await
 }
@@ -182,13 +202,13 @@ pub(crate) async fn describe_grown(
 ) -> Result<(), Error> {
     let Some(version) = metadata.format().zarr_version() else { return Ok(()) };
     consolidated::update_with(location, target, version, |document, path| {
-        set_shapes(document, "", &[(path, metadata)])
+        set_extents(document, "", &[(path, metadata)])
     })
     .await
 }
 
-/// Says the new shapes where the arrays are described; an array that is not is described now.
-fn set_shapes(
+/// Says the new extents where the arrays are described; an array that is not is described now.
+fn set_extents(
     document: &mut Consolidated,
     prefix: &str,
     arrays: &[(&str, &Metadata)],
@@ -198,7 +218,7 @@ fn set_shapes(
         .filter_map(|(path, array)| Some((format!("{prefix}{path}"), array.zarr()?)))
         .collect();
     for (path, array) in zarr {
-        if !document.set_shape(&path, &array.spec.shape) {
+        if !document.set_extent(&path, array) {
             document.set_array(&path, array)?;
         }
     }

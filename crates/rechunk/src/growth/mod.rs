@@ -4,6 +4,7 @@ mod above;
 mod agree;
 mod commit;
 mod counted;
+mod lengths;
 mod meaning;
 mod neighbours;
 mod order;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 
 use rechunk_array::Array;
 use rechunk_format::{Layout, PlacedLayout};
-use rechunk_grid::Region;
+use rechunk_grid::{AxisEdges, GridError, Region};
 use rechunk_store::Stores;
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +51,9 @@ pub struct Growth {
     pub axis: Option<usize>,
     /// Region that is written: the filled one up to the ends of chunks (or shards) that it meets.
     pub written: Region,
+    /// Lengths of its chunks along that axis when it is done, where they differ: `31 28 31 30`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lengths: Option<AxisEdges>,
     /// In words: `appends 365 to 1460 along time`.
     pub summary: String,
 }
@@ -74,6 +78,12 @@ impl Growth {
             && is_inside(&self.region)
             && is_inside(&self.written)
             && self.written.contains(&self.region);
+        let reaches = |lengths: &AxisEdges| {
+            let after = self.axis.and_then(|axis| self.after.get(axis));
+            let last = lengths.ends().last();
+            lengths.held().is_none() && after.zip(last).is_some_and(|(after, end)| end >= after)
+        };
+        let is_whole = is_whole && self.lengths.as_ref().is_none_or(reaches);
         if is_whole { Ok(()) } else { Err("it goes where the target has no elements".to_owned()) }
     }
 }
@@ -90,13 +100,34 @@ pub(crate) struct Grown {
     pub layout: Arc<dyn Layout>,
     /// Change of metadata that makes the new shape known.
     pub change: Change,
+    /// Lengths of chunks, where they may differ, in words.
+    pub said: Option<String>,
 }
+
+/// Wish to put a source into an array that exists.
+pub(crate) struct Asked<'a> {
+    pub request: &'a CopyRequest,
+    pub placement: &'a Placement,
+    /// The growth that an interrupted run has begun there.
+    pub begun: Option<&'a Begun>,
+    /// The meaning of the elements is not compared.
+    pub is_trusted: bool,
+    /// It is one array of a group, all of which grow.
+    pub is_member: bool,
+    pub stores: &'a Stores,
+}
+
+/// Options that say how long chunks and shards are to be.
+const CHUNKS: &str = "--chunks";
+const SHARDS: &str = "--shards";
 
 /// An option that is given, though a target that exists has decided it already.
 pub(crate) fn decided_option(request: &CopyRequest) -> Option<&'static str> {
+    // Behind an array there may come chunks of other lengths.
+    let appends = matches!(request.placement, Some(Placement::Append(_)));
     let given = [
-        ("--chunks", request.chunks != ChunkSpec::Keep),
-        ("--shards", request.shards.is_some()),
+        (CHUNKS, request.chunks != ChunkSpec::Keep && !appends),
+        (SHARDS, request.shards.is_some() && !appends),
         ("--keep-extent", request.keep_extent),
         ("--codec", request.codec.is_some()),
         ("--format", request.format.is_some()),
@@ -115,6 +146,24 @@ pub(crate) fn check_request(request: &CopyRequest, placement: &Placement) -> Res
         }
     }
 }
+
+/// Refuses chunks that were asked for of arrays, none of which may get others.
+pub(crate) fn check_used<'a>(
+    request: &CopyRequest,
+    placement: &Placement,
+    mut said: impl Iterator<Item = &'a Vec<String>>,
+) -> Result<(), Error> {
+    let asks = request.chunks != ChunkSpec::Keep || request.shards.is_some();
+    if !asks || said.any(|said| !said.is_empty()) {
+        return Ok(());
+    }
+    let option = if request.shards.is_some() { SHARDS } else { CHUNKS };
+    Err(usage(placement, &format!("{option} cannot be given: the target keeps its own")))
+}
+
+/// Reason why elements of variable length are not put there.
+const CUT_TEXT: &str = "has elements of variable length, and one of its chunks would be of old and \
+                        of new elements: those are not put together";
 
 fn usage(placement: &Placement, reason: &str) -> Error {
     let hint = match placement {
@@ -165,16 +214,13 @@ pub(crate) struct Begun {
     pub is_written: bool,
 }
 
-/// Works out the target that follows when `source` goes where `request` says; `begun` is the growth
-/// that an interrupted run has begun there. What the elements mean is not compared if `is_trusted`.
-pub(crate) fn specify(
-    request: &CopyRequest,
-    placement: &Placement,
+/// Works out the target that follows when `source` goes where it is asked to.
+pub(crate) async fn specify(
+    asked: &Asked<'_>,
     source: OpenArray,
     (target, change): (OpenArray, Change),
-    begun: Option<&Begun>,
-    is_trusted: bool,
 ) -> Result<Grown, Error> {
+    let Asked { request, placement, begun, .. } = *asked;
     check_request(request, placement)?;
     let location = &request.target;
     let now = &target.spec().shape;
@@ -183,12 +229,27 @@ pub(crate) fn specify(
         Some(begun) => before(location, now, begun)?,
     };
     agree::check(location, &source, &target)?;
-    if !is_trusted {
+    if !asked.is_trusted {
         meaning::check(location, &source, &target, source.recount.is_some())?;
     }
     let mut growth = place(placement, &source, &target, before)?;
-    let metadata = target.metadata.with_shape(&growth.after);
-    growth.written = written(&growth, &metadata.object_shape());
+    let mut said = None;
+    if let Some(begun) = begun {
+        growth.lengths.clone_from(&begun.growth.lengths);
+    } else if let Some(found) =
+        Box::pin(lengths::lengths(asked, (&source, &target), &growth, &change)).await?
+    {
+        (growth.lengths, said) = (found.ends, Some(found.said));
+    }
+    let metadata = match growth.axis.zip(growth.lengths.as_ref()) {
+        Some(along) => target.metadata.grown(&growth.after, along),
+        None => Ok(target.metadata.with_shape(&growth.after)),
+    };
+    let metadata = metadata.map_err(Error::target_metadata)?;
+    growth.written = written(location, &growth, &metadata)?;
+    if growth.keeps_elements() && metadata.spec().data_type.is_variable() {
+        return Err(conflict(location, CUT_TEXT.to_owned(), "put whole chunks there"));
+    }
     let whole = growth.written == Region::whole(&growth.after);
     let layout = |target: &Metadata| {
         let layout = if whole { target.layout() } else { target.layout_of(&growth.written) };
@@ -196,8 +257,8 @@ pub(crate) fn specify(
     };
     let (source, layout) = carry(source, &metadata, layout)?;
     let source = placed(source, &growth)?;
-    let change = change.with_shape(&metadata);
-    Ok(Grown { growth, source, target: metadata, layout, change })
+    let change = change.with_extent(&metadata);
+    Ok(Grown { growth, source, target: metadata, layout, change, said })
 }
 
 /// The shape before, of a target that has the shape `now`.
@@ -288,11 +349,17 @@ fn place(
         }
     };
     let written = region.clone();
-    Ok(Growth { before, after, region, axis: along, written, summary })
+    Ok(Growth { before, after, region, axis: along, written, lengths: None, summary })
 }
 
-/// The objects that the region meets, clipped to the array.
-fn written(growth: &Growth, object: &[u64]) -> Region {
+/// The objects that the region meets, clipped to the array as it will be.
+fn written(location: &str, growth: &Growth, target: &Metadata) -> Result<Region, Error> {
+    let (spec, object) = (target.spec(), target.object_shape());
+    if spec.edges.is_some() {
+        let refuse = |error: GridError| conflict(location, error.to_string(), "repair it");
+        let grid = spec.grid().map_err(refuse)?;
+        return Ok(grid.region_of(&grid.covering(&growth.region)));
+    }
     let (start, shape) = (0..object.len())
         .map(|axis| {
             let start = growth.region.start[axis] / object[axis] * object[axis];
@@ -300,7 +367,7 @@ fn written(growth: &Growth, object: &[u64]) -> Region {
             (start, end.min(growth.after[axis]) - start)
         })
         .unzip();
-    Region::new(start, shape)
+    Ok(Region::new(start, shape))
 }
 
 /// The source as a part of what is written.
@@ -308,9 +375,8 @@ fn placed(source: OpenArray, growth: &Growth) -> Result<OpenArray, Error> {
     if !growth.keeps_elements() {
         return Ok(source);
     }
-    let failed = |source: &OpenArray, error: &rechunk_grid::GridError| {
-        Error::source_grid(&source.location, error)
-    };
+    let failed =
+        |source: &OpenArray, error: &GridError| Error::source_grid(&source.location, error);
     let start = growth.region.relative_to(&growth.written.start).start;
     let inner = source.without_shards()?;
     let layout = PlacedLayout::new(inner, &start, &growth.written.shape);
@@ -330,9 +396,19 @@ mod tests {
             region: Region::new(vec![4, 0], vec![5, 6]),
             axis: Some(0),
             written: Region::new(vec![3, 0], vec![6, 6]),
+            lengths: None,
             summary: String::new(),
         };
         growth.check().unwrap();
+        let lengths = |text: &str| AxisEdges::try_from(text.to_owned()).ok();
+        let listed = Growth { lengths: lengths("4 3 3"), ..growth.clone() };
+        listed.check().unwrap();
+        for wrong in ["4 3", "3..10: 4x2"] {
+            let wrong = Growth { lengths: lengths(wrong), ..growth.clone() };
+            assert!(wrong.lengths.is_some() && wrong.check().is_err());
+        }
+        let nowhere = Growth { axis: None, ..listed };
+        assert!(nowhere.check().is_err());
         let changes: [fn(&mut Growth); 8] = [
             |growth| growth.axis = Some(9),
             |growth| growth.before.clear(),

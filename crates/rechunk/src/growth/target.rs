@@ -49,9 +49,9 @@ pub(crate) async fn open_existing(
         let reason = "is only described by consolidated metadata, and has none of its own";
         return Err(conflict(location, reason, "copy it anew"));
     }
-    if array.spec().edges.is_some() {
-        let reason = "has chunks that differ in length, which this version does not write";
-        return Err(conflict(location, reason, "copy it with --chunks, and append to the copy"));
+    if array.spec().edges.is_some() && request.apply.is_some() {
+        let reason = "has chunks that differ in length, which an operation does not write";
+        return Err(conflict(location, reason, "copy it with --chunks, and update the copy"));
     }
     let control = store.with_role(Role::Control);
     let documents = Documents::fetch_wanted(&control, array.wanted).await;

@@ -199,6 +199,8 @@ impl Sorted {
                 hint: Some("`rechunk info GROUP` shows their axes".into()),
             });
         };
+        let said = self.arrays.iter().map(|array| &array.job.times);
+        growth::check_used(request, placement, said)?;
         let lengths = |array: &TreeArray| {
             let growth = array.job.growth.as_ref()?;
             let axis = growth.axis?;

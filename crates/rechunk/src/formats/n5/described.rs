@@ -9,8 +9,10 @@ use rechunk_n5::{
     ATTRIBUTES_KEY, Compression, N5Layout, N5Metadata, keeps_from_opening, suits_dataset,
 };
 use rechunk_zarr::{ArrayMetadata, CodecSpec, KeyEncoding, KeyStyle, Verbatim, ZarrVersion};
+use serde_json::Value;
 
 use super::codecs;
+
 use crate::axes::Axes;
 use crate::formats::Format;
 use crate::formats::described::{Described, Tried};
@@ -96,8 +98,8 @@ impl Described for N5Array<'_> {
         Some(codecs::zarr_of_n5(self.metadata.compression, self.spec().item_bytes()))
     }
 
-    fn shape_field(&self) -> (&'static str, Vec<u64>) {
-        ("dimensions", self.metadata.dimensions.clone())
+    fn extent_fields(&self) -> Vec<(&'static str, Value)> {
+        vec![("dimensions", Value::from(&self.metadata.dimensions[..]))]
     }
 
     fn tried(&self) -> Option<Tried> {

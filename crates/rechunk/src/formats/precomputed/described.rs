@@ -6,6 +6,7 @@ use rechunk_format::{ElementOrder, FormatError, Layout};
 use rechunk_grid::ArraySpec;
 use rechunk_precomputed::{Encoding, INFO_KEY, Packing, PrecomputedLayout, PrecomputedMetadata};
 use rechunk_zarr::{ArrayMetadata, CodecSpec, KeyEncoding, KeyStyle, Verbatim, ZarrVersion};
+use serde_json::Value;
 
 use crate::formats::Format;
 use crate::formats::described::Described;
@@ -63,8 +64,8 @@ impl Described for PrecomputedMetadata {
         Some(zarr_codecs(self))
     }
 
-    fn shape_field(&self) -> (&'static str, Vec<u64>) {
-        ("size", self.size.to_vec())
+    fn extent_fields(&self) -> Vec<(&'static str, Value)> {
+        vec![("size", Value::from(&self.size[..]))]
     }
 }
 

@@ -50,6 +50,10 @@ impl Described for ArrayMetadata {
         Some(self.codecs.clone())
     }
 
+    fn extent_fields(&self) -> Vec<(&'static str, Value)> {
+        Self::extent_fields(self)
+    }
+
     fn record(&self) -> Option<Value> {
         self.verbatim.data_type.clone()
     }

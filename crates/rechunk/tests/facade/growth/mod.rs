@@ -6,6 +6,7 @@
 mod array;
 mod crash;
 mod groups;
+mod lengths;
 mod oracle;
 mod overtaken;
 mod process;

@@ -155,7 +155,7 @@ async fn grows(case: &Case) {
     assert_eq!(read(&disk, case.stored.path()).await, expected, "region");
 }
 
-fn simulated(future: impl Future<Output = ()>) {
+pub(crate) fn simulated(future: impl Future<Output = ()>) {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     runtime.enable_time().start_paused(true).build().unwrap().block_on(future);
 }
