@@ -25,8 +25,8 @@ use crate::formats::hex;
 use crate::job::Job;
 use crate::may_start::other_job;
 use crate::parts::{
-    PartReport, PartsReport, Patience, StageTasks, State, add_name, check_kind, closed,
-    no_shared_target, no_part, no_stage, not_written, overwrites, shared_place, wait_for_parts,
+    PartReport, PartsReport, Patience, StageTasks, State, add_name, check_kind, closed, no_part,
+    no_shared_target, no_stage, not_written, overwrites, shared_place, wait_for_parts,
 };
 use crate::report::MemoryReport;
 use crate::request::{Existing, Running};
