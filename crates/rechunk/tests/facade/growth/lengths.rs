@@ -7,6 +7,7 @@ use rechunk_testkit::{SimEnd, SimStore};
 use serde_json::{Value, json};
 
 use crate::growth::array::{Expected, Plain};
+use crate::growth::groups;
 use crate::growth::oracle::{assert_as_planned, simulated};
 use crate::growth::process::{
     append, clean, every, fresh, read, region, request, resume, run, says,
@@ -240,6 +241,54 @@ async fn a_process_may_die_at_many_calls_with_lengths() {
             }
             assert_eq!(read(&disk, TARGET).await, after, "at {call}");
             assert_eq!(said(&disk, 0, &[14, 6]), [3, 5, 4, 2], "at {call}");
+        }
+        if ended {
+            return;
+        }
+    }
+}
+
+/// Arrays of a group become such arrays together, also after a death at any call; the coordinate
+/// keeps its one length.
+#[tokio::test(start_paused = true)]
+async fn a_group_may_die_at_many_calls_with_lengths() {
+    let request = || {
+        let mut request = append("more.zarr", "target.zarr", "time");
+        request.chunks = "time=1+1".parse().unwrap();
+        request
+    };
+    for call in (1..).step_by(every(13)) {
+        let disk = groups::archive(Format::Zarr3).await;
+        let client = disk.client();
+        client.die_at(SimEnd::After(call));
+        let ended = tokio::select! {
+            () = client.died() => false,
+            ended = run(&client, request(), Existing::Refuse, false) => ended.is_ok(),
+        };
+        client.die();
+        let is_known = || {
+            let document = disk.object("target.zarr/time/zarr.json").unwrap();
+            let document: Value = serde_json::from_slice(&document).unwrap();
+            assert_eq!(document["chunk_grid"]["name"], "regular");
+            document["shape"] == json!([10])
+        };
+        let was_known = is_known();
+        let resumed = resume(&disk, &request()).await.unwrap_or_else(|error| {
+            assert!(was_known && says(&error).contains("not the lengths"), "{call}: {error}");
+            true
+        });
+        if !resumed && !is_known() {
+            fresh(&disk, request()).await.unwrap();
+        }
+        groups::assert_days(&disk, 10).await;
+        let document = disk.object("target.zarr/zarr.json").unwrap();
+        let document: Value = serde_json::from_slice(&document).unwrap();
+        let member = &document["consolidated_metadata"]["metadata"]["sst"];
+        let own = disk.object("target.zarr/sst/zarr.json").unwrap();
+        let own: Value = serde_json::from_slice(&own).unwrap();
+        for said in [member, &own] {
+            let grid = &said["chunk_grid"];
+            assert_eq!(grid["configuration"]["chunk_shapes"], json!([[[4, 2], [1, 2]], 4]));
         }
         if ended {
             return;
