@@ -55,8 +55,8 @@ impl Attempts {
         let spread = (self.pause * 3).saturating_sub(PAUSE);
         self.pause = (PAUSE + spread.mul_f64(jitter(&self.what, self.failed))).min(PAUSE_MAX);
         // An attempt in which the library below has tried again by itself may take as long as this
-        // one took. Any other may be short where the first took all the time: a large body on a slow
-        // line has one more chance.
+        // one took. Any other may be short where the first took all the time: a large body on a
+        // slow line has one more chance.
         let now = Instant::now();
         let takes = if error.was_tried_again() { now - self.begun } else { Duration::ZERO };
         let is_tried = self.failed > 1 || !takes.is_zero();

@@ -71,10 +71,10 @@ pub fn carry_missing_value(source: &ArrayMetadata, target: &mut ArrayMetadata) -
     }
 }
 
-/// Has `target` say which elements are missing over the chunks of `source`: as
-/// [`carry_missing_value`] does, but that the fill value stays, which is read where chunks are
-/// missing. Returns a sentence for people where xarray then takes more for missing, and refuses what
-/// v2 cannot say.
+/// Has `target` say which elements are missing over the chunks of `source`, as
+/// [`carry_missing_value`] does, with the same fill value. It is read where chunks are missing.
+/// Returns a sentence for people where xarray then takes more for missing, and refuses what v2
+/// cannot say.
 pub fn keep_missing_value(
     source: &ArrayMetadata,
     target: &mut ArrayMetadata,

@@ -162,6 +162,7 @@ mod saved_job;
 mod saved_plan;
 mod saving;
 mod secrets;
+mod selected;
 mod settled;
 mod shard_spec;
 mod some_names;

@@ -81,13 +81,10 @@ impl Sizes<'_> {
                 let ((shortest, longest), count) = (lengths.range(), lengths.count());
                 // A last month that is shorter because it is whole is no part of a longer one.
                 let regular = lengths.regular().filter(|_| !is_whole || shortest == longest);
-                let (said, one_for_all) = match regular {
-                    Some(length) => {
-                        (format!("{count} chunks of {length}"), Some(Extent::Elements(length)))
-                    }
-                    None => (format!("{count} chunks of {shortest} to {longest}"), None),
-                };
-                notes.push(format!("{name}={span} ({said})"));
+                let one_for_all = regular.map(Extent::Elements);
+                let shorter =
+                    if shortest == longest { String::new() } else { format!("{shortest} to ") };
+                notes.push(format!("{name}={span} ({count} chunks of {shorter}{longest})"));
                 *extent = one_for_all.unwrap_or(Extent::Lengths(lengths));
                 continue;
             }

@@ -183,7 +183,7 @@ async fn chunks_as_long_as_a_time() {
     // In February 1900 there are 70 values from the 11th on, 16 o'clock, and 30 in March: chunks of
     // one length, of which the last is shorter.
     let months = chunks("time=1M").await.unwrap();
-    assert_eq!(months, ("time=70".to_owned(), told(&["time=1M (70)"])));
+    assert_eq!(months, ("time=70".to_owned(), told(&["time=1M (2 chunks of 30 to 70)"])));
     let of_v2 = plan(folder.path(), |request| {
         request.chunks = "time=1M".parse().unwrap();
         request.format = Some(Format::Zarr2);

@@ -85,8 +85,8 @@ pub(super) async fn open_image(
 }
 
 impl SourceImage {
-    /// Size and place of the voxels of the level of these factors: the centre of the first one, as
-    /// images have it, so that its corner is that of level 0.
+    /// Size and place of the voxels of the level of these factors. Places are centres, as images
+    /// have them: the corner of the first one is that of level 0.
     pub(super) fn voxels(&self, factors: &[u64]) -> Vec<VoxelAxis> {
         let unit = |axis: &Axis| LengthUnit::parse(axis.unit.as_deref()?).ok();
         let lists = self.axes.iter().zip(&self.scale).zip(&self.translation).zip(factors);

@@ -95,8 +95,8 @@ impl TreeJob {
         })
     }
 
-    /// Does `part`, which is a share, of stage `stage` of all arrays together, as [`Job::run_part`] does it with
-    /// an array. An array has as many stages as its own plan.
+    /// Does `part`, which is a share, of stage `stage` of all arrays together, as [`Job::run_part`]
+    /// does it with an array. An array has as many stages as its own plan.
     ///
     /// [`Job::run_part`]: crate::Job::run_part
     pub async fn run_part(
