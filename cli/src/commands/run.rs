@@ -51,9 +51,10 @@ async fn in_parts(job: Prepared, args: &RunArgs) -> Result<ExitCode, Error> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let part = request::part(args.parts.part.as_deref(), args.parts.tasks.as_deref())?;
-    let part =
-        part.map(|part| Ok::<_, Error>((stage(&job, args.parts.stage)?, part))).transpose()?;
+    let part = match request::part(args.parts.part.as_deref(), args.parts.tasks.as_deref())? {
+        Some(part) => Some((stage(&job, args.parts.stage)?, part)),
+        None => None,
+    };
     let watch = Watch::new(output, None)?;
     let (observer, cancel) = (watch.observer(running), signals::cancel_on_signal());
     if let Some(part) = part {

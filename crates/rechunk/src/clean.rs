@@ -250,19 +250,19 @@ async fn remove_grown(
         }
         return Ok(());
     }
-    // Objects along each axis, before and after.
     let object = array.object_shape();
-    let listed = |axis: usize| spec.edges.as_ref().and_then(|edges| edges.axis(axis));
     let count = |shape: &[u64], axis: usize| {
-        let regular = || shape[axis].div_ceil(object[axis].max(1));
-        listed(axis).map_or_else(regular, AxisEdges::count)
+        let listed = spec.edges.as_ref().and_then(|edges| edges.axis(axis));
+        listed.map_or_else(|| shape[axis].div_ceil(object[axis].max(1)), AxisEdges::count)
     };
+    // Objects along each axis when it is done, and those along the one that grows before.
+    let mut ends: Vec<u64> = (0..object.len()).map(|axis| count(&growth.after, axis)).collect();
+    if let Some(lengths) = &growth.lengths {
+        ends[axis] = lengths.count();
+    }
+    let first = count(&growth.before, axis);
     let is_new = |index: &[u64]| {
-        index.iter().enumerate().all(|(at, position)| {
-            let lengths = growth.lengths.as_ref().filter(|_| at == axis);
-            let end = lengths.map_or_else(|| count(&growth.after, at), AxisEdges::count);
-            *position < end && (at != axis || *position >= count(&growth.before, at))
-        })
+        index[axis] >= first && index.iter().zip(&ends).all(|(position, end)| position < end)
     };
     work.take_back(saved, is_written).await?;
     cleaned.objects += remove_keys_of(&control, &layout, is_new).await.map_err(failed)?;

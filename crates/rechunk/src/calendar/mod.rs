@@ -47,6 +47,15 @@ pub(crate) async fn resolve(
     Ok(notes)
 }
 
+/// `3 chunks of 28 to 31`: a number of chunks, with the length of the shortest and of the longest.
+pub(crate) fn chunks_in_words(count: u64, (shortest, longest): (u64, u64)) -> String {
+    match (count, shortest == longest) {
+        (1, _) => format!("a chunk of {longest}"),
+        (_, true) => format!("{count} chunks of {longest}"),
+        _ => format!("{count} chunks of {shortest} to {longest}"),
+    }
+}
+
 /// Turns times along the axes of an array into numbers of elements.
 struct Sizes<'a> {
     source: &'a OpenArray,
@@ -78,14 +87,12 @@ impl Sizes<'_> {
             })?;
             if self.takes_lengths && self.is_of_calendar(span, axis, &name).await {
                 let (lengths, is_whole) = self.lengths(option, span, axis, &name).await?;
-                let ((shortest, longest), count) = (lengths.range(), lengths.count());
+                let (shortest, longest) = lengths.range();
                 // A last month that is shorter because it is whole is no part of a longer one.
                 let regular = lengths.regular().filter(|_| !is_whole || shortest == longest);
-                let one_for_all = regular.map(Extent::Elements);
-                let shorter =
-                    if shortest == longest { String::new() } else { format!("{shortest} to ") };
-                notes.push(format!("{name}={span} ({count} chunks of {shorter}{longest})"));
-                *extent = one_for_all.unwrap_or(Extent::Lengths(lengths));
+                let said = chunks_in_words(lengths.count(), (shortest, longest));
+                notes.push(format!("{name}={span} ({said})"));
+                *extent = regular.map_or(Extent::Lengths(lengths), Extent::Elements);
                 continue;
             }
             let elements = self.elements(option, span, axis, &name).await?;

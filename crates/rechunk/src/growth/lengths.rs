@@ -4,7 +4,9 @@ use rechunk_grid::{ArraySpec, AxisChunks, AxisEdges};
 use rechunk_words::{ChunkLengths, ChunkSpec, Extent, ShardSpec, TimeSpan, axis_in_words};
 
 use super::{Asked, CHUNKS, Change, Growth, SHARDS};
-use crate::calendar::{MonthRun, in_spans, months_in, months_of, of_array, open_coordinate};
+use crate::calendar::{
+    MonthRun, chunks_in_words, in_spans, months_in, months_of, of_array, open_coordinate,
+};
 use crate::formats::Fact;
 use crate::open::OpenArray;
 use crate::tree::is_coordinate;
@@ -66,11 +68,8 @@ pub(super) async fn lengths(
     let (shortest, longest) =
         more.iter().fold((u64::MAX, 0), |(least, most), run| (least.min(run.0), most.max(run.0)));
     let count: u64 = more.iter().map(|run| run.1).sum();
-    let said = match (count, shortest == longest) {
-        (1, _) => format!("{}={word} (a chunk of {longest})", grown.name()),
-        (_, true) => format!("{}={word} ({count} chunks of {longest})", grown.name()),
-        _ => format!("{}={word} ({count} chunks of {shortest} to {longest})", grown.name()),
-    };
+    let chunks = chunks_in_words(count, (shortest, longest));
+    let said = format!("{}={word} ({chunks})", grown.name());
     let chunks = AxisChunks::of_runs(axis, after, runs.into_iter().chain(more));
     let chunks = chunks.map_err(|error| grown.usage(&error.to_string(), "give other lengths"))?;
     Ok(Some(Lengths { ends: chunks.into_edges(), said }))

@@ -66,12 +66,17 @@ pub async fn migrate(
     let place = Box::pin(Place::look(request, &store)).await?;
     let (place, nodes) = Box::pin(Nodes::of(place, stores)).await?;
     check(request, &place, &nodes).await?;
-    let report = report_of(request, &place, &nodes).await?;
-    if request.dry_run || (report.written.is_empty() && report.removed.is_empty()) {
+    let mut report = report_of(request, &place, &nodes);
+    if request.dry_run {
+        report.removed = to_be_removed(request, &place, &nodes).await?;
+        return Ok(report);
+    }
+    let removes = |node: &NodePlan| !removed_keys(request, &place, node).is_empty();
+    if report.written.is_empty() && !nodes.all.iter().any(removes) {
         return Ok(report);
     }
     if store.is_volatile() {
-        change(request, &place, &nodes, &cancel).await?;
+        report.removed = change(request, &place, &nodes, &cancel).await?;
         return Ok(report);
     }
     let work = WorkDir::of(location, stores)?;
@@ -79,7 +84,8 @@ pub async fn migrate(
     let changed = Box::pin(change(request, &place, &nodes, &cancel));
     let changed = lock.while_held(location, changed).await;
     work.unlock(lock).await?;
-    changed.map(|()| report)
+    report.removed = changed?;
+    Ok(report)
 }
 
 /// Refuses what cannot be undone, and old documents that something else relies on.
@@ -130,19 +136,20 @@ async fn documents_at(place: &Store, format: Format) -> Result<bool, Error> {
     }
 }
 
+/// Writes and removes documents. Gives the paths of those that were removed.
 async fn change(
     request: &MigrateRequest,
     place: &Place,
     nodes: &Nodes,
     cancel: &CancellationToken,
-) -> Result<(), Error> {
+) -> Result<Vec<String>, Error> {
     if !request.undo {
         publish(place, nodes, cancel).await?;
     }
     if request.undo || request.remove_old {
-        remove(place, nodes, |node| removed_keys(request, place, node)).await?;
+        return remove(place, nodes, |node| removed_keys(request, place, node)).await;
     }
-    Ok(())
+    Ok(Vec::new())
 }
 
 /// Keys of the documents of a node that are removed.
@@ -154,8 +161,8 @@ fn removed_keys(request: &MigrateRequest, place: &Place, node: &NodePlan) -> Vec
     old.map(|format| keys_of(node, format)).unwrap_or_default()
 }
 
-/// Paths of the documents that are there and are removed, the last ones first.
-async fn removed_paths(
+/// Paths of the documents that are there and would be removed, the last ones first.
+async fn to_be_removed(
     request: &MigrateRequest,
     place: &Place,
     nodes: &Nodes,
@@ -175,11 +182,8 @@ async fn removed_paths(
     Ok(found.into_iter().flatten().collect())
 }
 
-async fn report_of(
-    request: &MigrateRequest,
-    place: &Place,
-    nodes: &Nodes,
-) -> Result<MigrateReport, Error> {
+/// Report of a migration that has removed nothing yet.
+fn report_of(request: &MigrateRequest, place: &Place, nodes: &Nodes) -> MigrateReport {
     let mut written = Vec::new();
     let mut already_there = 0;
     for node in &nodes.all {
@@ -191,10 +195,9 @@ async fn report_of(
             written.push(DocumentReport { key: member_path(&node.path, &key), bytes });
         }
     }
-    let removed = removed_paths(request, place, nodes).await?;
     let count = |is_array| nodes.all.iter().filter(|node| node.is_array == is_array).count() as u64;
     let is_old = nodes.all.iter().any(|node| node.old.is_some());
-    Ok(MigrateReport {
+    MigrateReport {
         location: request.location.clone(),
         from: is_old.then_some(place.from),
         to: place.to,
@@ -204,7 +207,7 @@ async fn report_of(
         groups: count(false),
         written,
         already_there,
-        removed,
+        removed: Vec::new(),
         warnings: if request.undo { Vec::new() } else { nodes.warnings.clone() },
-    })
+    }
 }

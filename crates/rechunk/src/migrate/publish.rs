@@ -14,6 +14,7 @@ use crate::Error;
 use crate::consolidated::at_once;
 use crate::error::store_error;
 use crate::formats::{Format, METADATA_BYTES_MAX};
+use crate::member_location::member_path;
 use crate::tree::NodeDocuments;
 
 /// Writes the documents that are not there. Those that were written are removed again where that
@@ -46,21 +47,25 @@ pub(super) async fn publish(
     done
 }
 
-/// Removes documents of all nodes that `keys` names for each, the root's first.
+/// Removes documents of all nodes that `keys` names for each, the root's first. Gives the paths of
+/// those that were there.
 pub(super) async fn remove(
     place: &Place,
     nodes: &Nodes,
     keys: impl Fn(&NodePlan) -> Vec<String>,
-) -> Result<(), Error> {
+) -> Result<Vec<String>, Error> {
     let failed = |source| store_error("remove documents of", &place.location, source);
+    let mut removed = Vec::new();
     for node in nodes.all.iter().rev() {
         let store = at(place, &node.path)?;
-        remove_keys(&store, &keys(node)).await.map_err(failed)?;
+        let found = remove_keys(&store, &keys(node)).await.map_err(failed)?;
+        removed.extend(found.iter().map(|key| member_path(&node.path, key)));
         if node.path.is_empty() {
             place.store.sync().await.map_err(failed)?;
         }
     }
-    place.store.sync().await.map_err(failed)
+    place.store.sync().await.map_err(failed)?;
+    Ok(removed)
 }
 
 /// Keys of the documents of a node in a format, what makes it one last.
@@ -79,14 +84,16 @@ pub(super) fn keys_of(node: &NodePlan, format: Format) -> Vec<String> {
     all
 }
 
-/// Removes keys, the last first: without it the others say nothing.
-async fn remove_keys(store: &Store, keys: &[String]) -> Result<(), StoreError> {
+/// Removes keys, the last first: without it the others say nothing. Gives those that were there.
+async fn remove_keys(store: &Store, keys: &[String]) -> Result<Vec<String>, StoreError> {
+    let mut removed = Vec::new();
     for key in keys.iter().rev() {
         if store.exists(key).await? {
             store.delete(key).await?;
+            removed.push(key.clone());
         }
     }
-    Ok(())
+    Ok(removed)
 }
 
 /// Writes documents, and knows those that it has written.
