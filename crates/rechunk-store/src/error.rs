@@ -364,10 +364,9 @@ fn cause(error: &(dyn Error + Send + Sync + 'static)) -> impl fmt::Display {
     let error: &(dyn Error + 'static) = error;
     let last = chain(error).last().unwrap_or(error);
     let kind = chain(error).filter_map(|e| e.downcast_ref::<io::Error>()).last();
-    let is_denied = chain(error).any(is_denial);
-    let token = chain(error).find_map(|error| token_hint(error).filter(|_| is_denied));
-    let remote = chain(error).find_map(|error| access_hint(error).or_else(|| range_hint(error)));
-    let remote = token.or(remote);
+    let token = chain(error).find_map(token_hint).filter(|_| chain(error).any(is_denial));
+    let other = || chain(error).find_map(|error| access_hint(error).or_else(|| range_hint(error)));
+    let remote = token.or_else(other);
     let hint = remote.or(kind.map(|kind| hint(kind.kind())));
     let said = chain(error).find_map(Failure::of).and_then(|failure| failure.text());
     let said = said.unwrap_or_else(|| last.to_string());

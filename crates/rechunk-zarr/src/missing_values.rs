@@ -47,13 +47,18 @@ impl Kind {
     }
 }
 
+/// Whether an array may be one of xarray's: it has names of dimensions, but for a scalar of v3.
+fn is_of_xarray(array: &ArrayMetadata) -> bool {
+    array.spec.dimension_names.is_some() || array.is_v3_scalar()
+}
+
 /// Has `target`, of another version than `source`, say which elements are missing. Returns a
 /// sentence for people where that takes another fill value, or cannot be said.
 ///
 /// Arrays without dimension names are none of xarray's and stay as they are, and so do types that
 /// it does not read. A scalar of v3 is one of its arrays without names.
 pub fn carry_missing_value(source: &ArrayMetadata, target: &mut ArrayMetadata) -> Option<String> {
-    if source.spec.dimension_names.is_none() && !source.is_v3_scalar() {
+    if !is_of_xarray(source) {
         return None;
     }
     let data_type = source.spec.data_type;
@@ -83,7 +88,7 @@ pub fn keep_missing_value(
         return Ok(carry_missing_value(source, target));
     }
     let data_type = source.spec.data_type;
-    if source.spec.dimension_names.is_none() && !source.is_v3_scalar() {
+    if !is_of_xarray(source) {
         return Ok(None);
     }
     let (json, kind) = (source.fill_value_json(), Kind::of(data_type));

@@ -12,7 +12,6 @@ use rechunk_zarr::{ArrayMetadata, CodecSpec, KeyEncoding, KeyStyle, Verbatim, Za
 use serde_json::Value;
 
 use super::codecs;
-
 use crate::axes::Axes;
 use crate::formats::Format;
 use crate::formats::described::{Described, Tried};
