@@ -1,6 +1,7 @@
 """Whole programs on the same generated data: rechunk against what a user would take instead.
 
     just bench [--cases A,B,…] [--reps 3] [--size medium] [--out docs/performance.md] [--peers all]
+    just bench --against OTHER [--reps 7]          another build of rechunk instead of peers: did a change cost or bring something?
 
 Each repetition measures the floor and runs every contestant of a case once, in an order that rotates; ratios are taken of
 runs of one repetition, and medians of those. What was written is compared with hashes of the generated array. A contestant
@@ -32,7 +33,7 @@ sys.path.insert(0, str(HERE / "race"))
 
 import cases  # noqa: E402
 import raw_files  # noqa: E402
-from contestants import BY_CASE, BY_SHAPE, COPY, OURS, REENCODE, REENCODE_PROGRAM, command  # noqa: E402
+from contestants import BEFORE, BY_CASE, BY_SHAPE, COPY, OURS, REENCODE, REENCODE_PROGRAM, command  # noqa: E402
 from process import run  # noqa: E402
 from server import Server  # noqa: E402
 
@@ -120,7 +121,7 @@ def measure(name, arguments, directory):
     case, place = prepare(name, arguments.size, directory)
     case_json, source = place / f"case-{name}.json", place / case["src"]["name"]
     floors, runs, out = [], {}, {}
-    names = arguments.contestants or BY_CASE.get(name, BY_SHAPE)
+    names = arguments.contestants or ([OURS[0], BEFORE] if arguments.against else BY_CASE.get(name, BY_SHAPE))
     if arguments.peers == "best":
         names = [who for who in names if who in (COPY, REENCODE, "rechunker") or who in names[:5]]
     names = [who for who in names if who != REENCODE or REENCODE_PROGRAM.exists()]
@@ -162,8 +163,10 @@ def measure(name, arguments, directory):
 
 def race(contestant, case, case_json, source, work, arguments):
     """Runs one contestant; what it took, where its target is, and the store that holds it if that is one."""
+    program = arguments.against if contestant == BEFORE else arguments.rechunk
+
     def called(source, target):
-        return command(contestant, case, str(case_json), str(source), str(target), str(work / "tmp"), arguments.rechunk)
+        return command(contestant, case, str(case_json), str(source), str(target), str(work / "tmp"), program)
 
     if case["latency_ms"] is None:
         target = work / "out.zarr/v"
@@ -202,9 +205,12 @@ def table(name, case, floors, runs, out):
     lines += [f"| {who} | {why} | | | | | | | |" for who, why in out.items()]
     if "rechunk" not in runs:
         return lines + ["", "rechunk has no result."], f"{name}: no result"
-    keeps = [who for who in runs if who not in (*OURS, COPY) and max(r["rss"] for r in runs[who]) / MIB <= asked + 48]
-    best = min(keeps, key=lambda who: of(who, "wall"), default=None)
     verdict = []
+    keeps = [who for who in runs if who not in (*OURS, COPY, BEFORE) and max(r["rss"] for r in runs[who]) / MIB <= asked + 48]
+    if BEFORE in runs:
+        pairs = {key: ratio(runs["rechunk"], runs[BEFORE], key) for key in ("wall", "cpu", "rss")}
+        verdict.append("{wall:.3f} × the wall time of the other build, {cpu:.3f} × its CPU time, {rss:.3f} × its memory".format_map(pairs))
+    best = min(keeps, key=lambda who: of(who, "wall"), default=None)
     if best and name in GOALS:
         found = ratio(runs["rechunk"], runs[best])
         verdict.append(f"{found:.2f} × {best}, asked {GOALS[name]} ({'reached' if found <= GOALS[name] else 'missed'})")
@@ -250,6 +256,7 @@ def main():
     parser.add_argument("--timeout", type=float, default=120)
     parser.add_argument("--data", type=pathlib.Path, default=ROOT / "target/bench-data", help="generated data; kept")
     parser.add_argument("--rechunk", default=str(ROOT / "target/release/rechunk"))
+    parser.add_argument("--against", metavar="PROGRAM", help="another build of rechunk, instead of peers")
     parser.add_argument("--out", type=pathlib.Path, help="a Markdown file to write the tables to, behind its marker")
     arguments = parser.parse_args()
     arguments.data.mkdir(parents=True, exist_ok=True)

@@ -12,9 +12,13 @@ use crate::oracle::{World, available, python};
 /// Largest difference between two decoders of JPEG, of colours that change slowly.
 const JPEG_DIFFERENCE_MAX: f64 = 4.0;
 
-/// A Zarr array of uint16 or uint64 with these attributes, one chunk; the elements count up.
+/// A Zarr array of uint8, uint16 or uint64 with these attributes, one chunk; the elements count up.
 fn zarr(at: &Path, shape: &[u64], data_type: &str, attributes: &Value) {
-    let item_bytes: usize = if data_type == "uint16" { 2 } else { 8 };
+    let item_bytes: usize = match data_type {
+        "uint8" => 1,
+        "uint16" => 2,
+        _ => 8,
+    };
     let document = json!({
         "zarr_format": 3, "node_type": "array", "shape": shape, "data_type": data_type, "fill_value": 0,
         "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": shape}},
@@ -231,9 +235,70 @@ fn arrays_that_no_volume_holds_are_refused() {
     };
     copy("a.zarr", &[]).fails().says(&["an array of 2 axes", "zarr3"]);
     copy("b.zarr", &["--cast", "float64"]).fails().says(&["float64", "float32"]);
-    copy("b.zarr", &["--codec", "jpeg"]).fails().says(&["read only"]);
+    copy("b.zarr", &["--codec", "jpeg"]).fails().says(&["uint8 of 1 or 3 channels"]);
+    zarr(&folder.path().join("c.zarr"), &[70, 1000, 2], "uint8", &json!({}));
+    copy("c.zarr", &["--codec", "jpeg"]).fails().says(&["2 x 70000 pixels", "at most 65535"]);
+    copy("c.zarr", &["--codec", "jpeg", "--chunks", "60,1000,1"]).fails().says(&["too narrow"]);
     copy("b.zarr", &["--codec", "cseg"]).fails().says(&["uint32 and uint64"]);
     assert!(!folder.path().join("out").exists());
+}
+
+/// JPEG loses something: it is written where it is asked for, and never twice by itself.
+#[test]
+fn jpeg_is_written_where_it_is_asked_for() {
+    let folder = Folder::new();
+    zarr(&folder.path().join("a.zarr"), &[10, 18, 70], "uint8", &json!({}));
+    let [source, volume, raw, again] =
+        ["a.zarr", "volume", "raw", "again"].map(|name| folder.at(name));
+    let jpeg = ["--codec", "jpeg:95", "--chunks", "4,16,32"];
+    let copy = |from: &str, to: &str, more: &[&str]| {
+        rechunk(&[&["copy", from, to, "--format", "precomputed", "--quiet"][..], more].concat())
+    };
+    copy(&source, &volume, &[&jpeg[..], &["--verify"]].concat())
+        .ends_with(2)
+        .says(&["jpeg:95", "nothing to compare"]);
+    assert!(!Path::new(&volume).exists());
+    let plan = folder.at("plan.json");
+    let planned = ["plan", &source, &volume, "--format", "precomputed", "--out", &plan];
+    rechunk(&[&planned[..], &jpeg].concat()).ok();
+    rechunk(&["run", &plan, "--begin", "--verify"]).ends_with(2).says(&["nothing to compare"]);
+    let counted = copy(&source, &volume, &[&jpeg[..], &["--json"]].concat()).ok().json();
+    assert_eq!(counted["traffic"]["target"]["put_requests"], 3 * 2 * 3);
+    let scale = &read_json(folder.path().join("volume/info"))["scales"][0];
+    assert_eq!((&scale["encoding"], &scale["jpeg_quality"]), (&json!("jpeg"), &json!(95)));
+    rechunk(&["verify", &source, &volume]).ends_with(6);
+    copy(&source, &raw, &[]).ok();
+    if available() {
+        // Numbers from 0 to 255 in steps of 1, and an edge of black and white in some lines.
+        let input = serde_json::to_vec(&[[&volume, &raw]]).unwrap();
+        let found = python(World::Z3, "tests/oracle/precomputed.py", &["read"], &input);
+        let found: Value = serde_json::from_slice(&found).unwrap();
+        let difference = found[0]["difference"].as_f64().unwrap();
+        assert!(difference > 0.0 && difference < 40.0, "{found}");
+    }
+    // Chunks that stay as they are keep their bytes; others are raw, unless it is asked for again.
+    let chunk =
+        |place: &str| fs::read(folder.path().join(place).join("1_1_1/0-32_0-16_0-4")).unwrap();
+    copy(&volume, &again, &[]).ok();
+    assert_eq!(chunk("again"), chunk("volume"));
+    copy(&volume, &again, &["--overwrite", "--chunks", "10,18,70"]).ok();
+    assert_eq!(read_json(folder.path().join("again/info"))["scales"][0]["encoding"], "raw");
+    rechunk(&["verify", &volume, &again]).ok();
+    copy(&volume, &again, &["--overwrite", "--codec", "jpeg:95"]).ok();
+    assert_eq!(chunk("again"), chunk("volume"));
+    copy(&volume, &again, &["--overwrite", "--codec", "jpeg:20"]).ok();
+    assert!(chunk("again").len() < chunk("volume").len());
+    // Levels of a pyramid are computed of what was read.
+    let levels = ["--format", "precomputed", "--factors", "1,2,2", "--quiet"];
+    let pyramid = |more: &[&str]| {
+        rechunk(&[&["pyramid", &source, &folder.at("p")][..], &levels, &jpeg, more].concat())
+    };
+    pyramid(&["--from", "previous"]).ends_with(2).says(&["loses something"]);
+    pyramid(&[]).ok();
+    assert_eq!(read_json(folder.path().join("p/info"))["scales"][1]["jpeg_quality"], 95);
+    let kept = ["pyramid", &volume, &folder.at("q")];
+    rechunk(&[&kept[..], &levels].concat()).ok();
+    assert_eq!(read_json(folder.path().join("q/info"))["scales"][1]["encoding"], "raw");
 }
 
 /// A file that is called so by somebody else is a file, in the group that is copied too.

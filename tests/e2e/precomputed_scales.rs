@@ -59,6 +59,8 @@ fn a_pyramid_becomes_the_scales_of_a_volume() {
     for (key, level) in [("8_8_40", "s0"), ("16_16_40", "s1"), ("32_32_80", "s2")] {
         rechunk(&["verify", &format!("{volume}/{key}"), &format!("{ome}/{level}")]).ok();
     }
+    let described = rechunk(&["info", &volume, "--json"]).ok().json();
+    assert_eq!(described["image"]["dialect"], "precomputed", "{described}");
     // Again: it is complete. Levels cannot be added.
     rechunk(&[&["pyramid", &source, &volume, "--resume"][..], &levels, &shards].concat()).ok();
     rechunk(&["pyramid", &volume, &volume, "--factors", "4,8,8"])

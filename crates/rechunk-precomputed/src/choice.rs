@@ -3,7 +3,7 @@
 use rechunk_format::FormatError;
 use rechunk_format::field::Field;
 
-use crate::encoding::{BlockSize, Encoding};
+use crate::encoding::{BlockSize, Encoding, JpegQuality};
 use crate::metadata::{GZIP_LEVEL_DEFAULT, GZIP_LEVEL_MAX, Packing};
 
 /// An encoding of chunks, and the compression of their files.
@@ -15,10 +15,20 @@ pub struct Choice {
     pub packing: Packing,
 }
 
+impl Choice {
+    /// Refuses chunks of a size along x, y and z that it cannot be written in.
+    pub fn check_chunk(&self, size: [u64; 3]) -> Result<(), FormatError> {
+        match self.encoding {
+            Encoding::Jpeg(_) => crate::images::check_jpeg(size),
+            Encoding::Raw | Encoding::CompressedSegmentation(_) | Encoding::Png => Ok(()),
+        }
+    }
+}
+
 /// Reads the codec that a user asks for. That is `raw` (or `none`), `compressed_segmentation` with
-/// the size of a block along x, y and z (`compressed_segmentation:8,8,8`), or `png`; each may be
-/// followed by `+gzip:6` for files that are compressed as a whole. `gzip:6` alone is
-/// `raw+gzip:6`.
+/// the size of a block along x, y and z (`compressed_segmentation:8,8,8`), `png`, or `jpeg` with a
+/// quality from 1 to 100 (`jpeg:85`), which loses something; each may be followed by `+gzip:6` for
+/// files that are compressed as a whole. `gzip:6` alone is `raw+gzip:6`.
 pub fn parse_choice(text: &str) -> Result<Choice, FormatError> {
     let text = text.trim();
     let field = Field::new("codec", text);
@@ -41,13 +51,16 @@ pub fn parse_choice(text: &str) -> Result<Choice, FormatError> {
             })?)
         }
         "jpeg" => {
-            let hint = "JPEG loses what it writes: it is read only; use raw or png";
-            return Err(field.unsupported("writing \"jpeg\" in precomputed", hint));
+            let quality = settings.map_or(Ok(JpegQuality::DEFAULT), |text| {
+                let quality = text.parse().ok().and_then(JpegQuality::new);
+                quality
+                    .ok_or_else(|| field.invalid(format!("{text:?} is no quality from 1 to 100")))
+            });
+            Encoding::Jpeg(Some(quality?))
         }
         "raw" | "none" | "png" => return Err(field.invalid(format!("{inner:?} takes no settings"))),
         other => {
-            let hint =
-                "precomputed has raw, compressed_segmentation and png, each with +gzip, and gzip";
+            let hint = "precomputed has raw, compressed_segmentation, png and jpeg, each with +gzip, and gzip";
             return Err(field.unsupported(format!("codec {other:?} in precomputed"), hint));
         }
     };
@@ -88,6 +101,8 @@ mod tests {
             ("gzip", "raw", Packing::Gzip { level: 6 }),
             ("raw+gzip:1", "raw", Packing::Gzip { level: 1 }),
             ("png", "png", Packing::None),
+            ("jpeg", "jpeg(quality 85)", Packing::None),
+            ("jpeg:100+gzip:1", "jpeg(quality 100)", Packing::Gzip { level: 1 }),
             ("cseg", "compressed_segmentation(blocks of 8 x 8 x 8)", Packing::None),
             (
                 "compressed_segmentation:16,8,4+gzip:9",
@@ -100,7 +115,9 @@ mod tests {
         }
         for (text, reason) in [
             ("zstd", "precomputed has raw"),
-            ("jpeg", "read only"),
+            ("jpeg:0", "1 to 100"),
+            ("jpeg:101", "1 to 100"),
+            ("jpeg:high", "1 to 100"),
             ("gzip:10", "0 to 9"),
             ("raw+zstd", "not gzip"),
             ("raw:1", "no settings"),

@@ -39,6 +39,25 @@ impl BlockSize {
     }
 }
 
+/// Quality of a JPEG, as most programs count it: 1 to 100.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct JpegQuality(u8);
+
+impl JpegQuality {
+    /// The quality that is written where nothing is said.
+    pub const DEFAULT: Self = Self(85);
+
+    /// A quality; `None` if it is not from 1 to 100.
+    pub fn new(quality: u8) -> Option<Self> {
+        (1..=100).contains(&quality).then_some(Self(quality))
+    }
+
+    /// 1 to 100.
+    pub fn get(self) -> u8 {
+        self.0
+    }
+}
+
 /// Encoding of the voxels of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Encoding {
@@ -46,8 +65,8 @@ pub enum Encoding {
     Raw,
     /// A table and indices of few bits for each block.
     CompressedSegmentation(BlockSize),
-    /// A JPEG image, which is read only.
-    Jpeg,
+    /// A JPEG image of this quality. Where none is known, chunks are read, and copied as they are.
+    Jpeg(Option<JpegQuality>),
     /// A PNG image.
     Png,
 }
@@ -58,7 +77,7 @@ impl Encoding {
         match self {
             Self::Raw => "raw",
             Self::CompressedSegmentation(_) => "compressed_segmentation",
-            Self::Jpeg => "jpeg",
+            Self::Jpeg(_) => "jpeg",
             Self::Png => "png",
         }
     }
@@ -72,7 +91,11 @@ impl Encoding {
         let lower = name.to_ascii_lowercase();
         Ok(match lower.as_str() {
             "raw" => Self::Raw,
-            "jpeg" => Self::Jpeg,
+            "jpeg" => {
+                let quality = scale.get(JPEG_QUALITY).and_then(integer);
+                let quality = quality.and_then(|quality| u8::try_from(quality).ok());
+                Self::Jpeg(quality.and_then(JpegQuality::new))
+            }
             "png" => Self::Png,
             "compressed_segmentation" => {
                 let at = at.child(BLOCK_SIZE);
@@ -105,7 +128,7 @@ impl Encoding {
             Self::CompressedSegmentation(_) => {
                 (is(&[DataType::Uint32, DataType::Uint64]), "uint32 and uint64")
             }
-            Self::Jpeg => {
+            Self::Jpeg(_) => {
                 (is(&[DataType::Uint8]) && [1, 3].contains(&channels), "uint8 of 1 or 3 channels")
             }
             Self::Png => (
@@ -125,7 +148,7 @@ impl Encoding {
     pub fn is_lossless(self) -> bool {
         match self {
             Self::Raw | Self::CompressedSegmentation(_) | Self::Png => true,
-            Self::Jpeg => false,
+            Self::Jpeg(_) => false,
         }
     }
 
@@ -135,7 +158,7 @@ impl Encoding {
         // Each of these goes with one encoding; tensorstore refuses it beside another.
         for (name, is_kept) in [
             (BLOCK_SIZE, matches!(self, Self::CompressedSegmentation(_))),
-            (JPEG_QUALITY, self == Self::Jpeg),
+            (JPEG_QUALITY, matches!(self, Self::Jpeg(_))),
             (PNG_LEVEL, self == Self::Png),
         ] {
             if !is_kept {
@@ -144,6 +167,9 @@ impl Encoding {
         }
         if let Self::CompressedSegmentation(size) = self {
             scale.insert(BLOCK_SIZE.to_owned(), json!(size.0));
+        }
+        if let Self::Jpeg(Some(quality)) = self {
+            scale.insert(JPEG_QUALITY.to_owned(), quality.0.into());
         }
     }
 }
@@ -154,6 +180,7 @@ impl fmt::Display for Encoding {
             Self::CompressedSegmentation(BlockSize([x, y, z])) => {
                 write!(formatter, "compressed_segmentation(blocks of {x} x {y} x {z})")
             }
+            Self::Jpeg(Some(JpegQuality(quality))) => write!(formatter, "jpeg(quality {quality})"),
             other => formatter.write_str(other.name()),
         }
     }

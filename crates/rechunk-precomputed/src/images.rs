@@ -3,11 +3,17 @@
 
 use std::io::Cursor;
 
+use jpeg_encoder::{Encoder, SamplingFactor};
 use png::{BitDepth, ColorType, Transformations};
+use rechunk_format::FormatError;
 use zune_core::bytestream::ZCursor;
 use zune_core::colorspace::ColorSpace;
 use zune_core::options::DecoderOptions;
 use zune_jpeg::JpegDecoder;
+
+use crate::JpegQuality;
+use crate::field::field;
+use crate::names::CHUNK_SIZES;
 
 /// Bytes that an image takes beside its pixels, and that its codec allocates beside them.
 const HEADER_BYTES: u64 = 64 << 10;
@@ -19,6 +25,13 @@ const PADDED_MORE: u64 = 1 << 16;
 
 /// Pixels of the largest part that a JPEG is made of, along an axis.
 const JPEG_UNIT: u64 = 16;
+/// Pixels along an axis of the parts that are written.
+const JPEG_BLOCK: u64 = 8;
+/// Largest extent of a JPEG, pixels.
+const JPEG_EXTENT_MAX: u64 = 0xffff;
+/// Most bytes of a pixel of one channel in a JPEG. At the highest quality a coefficient of 8 bits
+/// takes 18; by the energy of a block not all can have more.
+const JPEG_PIXEL_BYTES_MAX: u64 = 3;
 
 /// Voxels of a chunk, or of what the volume has of it.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +64,67 @@ pub(crate) fn encode_workspace_bytes(decoded: u64) -> u64 {
     encoded_bytes_max(decoded).saturating_add(decoded) + 2 * CODEC_BYTES
 }
 
+/// Most bytes of a JPEG of a chunk of this size along x, y and z, as it is written.
+pub(crate) fn jpeg_bytes_max(size: [u64; 3], channels: u64) -> u64 {
+    let [x, y, z] = size;
+    let padded = |extent: u64| extent.saturating_add(JPEG_BLOCK);
+    let pixels = padded(x).saturating_mul(padded(y.saturating_mul(z)));
+    pixels
+        .saturating_mul(channels)
+        .saturating_mul(JPEG_PIXEL_BYTES_MAX)
+        .saturating_add(HEADER_BYTES)
+}
+
+/// The most that encoding a chunk of `decoded` bytes as a JPEG of up to `encoded` bytes allocates.
+pub(crate) fn encode_jpeg_workspace_bytes(decoded: u64, encoded: u64) -> u64 {
+    encoded.saturating_add(decoded) + CODEC_BYTES
+}
+
+/// Refuses chunks of a size along x, y and z that no JPEG has, or that would be mostly padding.
+pub(crate) fn check_jpeg(size: [u64; 3]) -> Result<(), FormatError> {
+    let [width, height] = [size[0], size[1].saturating_mul(size[2])];
+    let refuse = |reason: &str| {
+        let what = format!("JPEG of {width} x {height} pixels, which are x and y·z of a chunk");
+        Err(field(CHUNK_SIZES).unsupported(format!("a {what}: {reason}"), "take other chunks"))
+    };
+    if width.max(height) > JPEG_EXTENT_MAX {
+        return refuse(&format!("an image has at most {JPEG_EXTENT_MAX} along each"));
+    }
+    if is_mostly_padding(width, height, width * height) {
+        return refuse("it is too narrow");
+    }
+    Ok(())
+}
+
+/// An image takes so much more room than the voxels of a chunk that no reader has to make it.
+fn is_mostly_padding(width: u64, height: u64, chunk_voxels: u64) -> bool {
+    let padded = width.next_multiple_of(JPEG_UNIT) * height.next_multiple_of(JPEG_UNIT);
+    padded > chunk_voxels.saturating_mul(PADDED_FACTOR) + PADDED_MORE
+}
+
+/// Encodes the bytes of a chunk as a JPEG, in which all channels have all pixels; the contents of
+/// `encoded` are lost.
+pub(crate) fn encode_jpeg(
+    decoded: &[u8],
+    pixels: &Pixels,
+    quality: JpegQuality,
+    encoded: &mut Vec<u8>,
+) -> Result<(), String> {
+    let narrow = |extent: usize| u16::try_from(extent).map_err(|error| error.to_string());
+    let (width, height) = (narrow(pixels.width)?, narrow(pixels.voxels / pixels.width)?);
+    encoded.clear();
+    let mut encoder = Encoder::new(&mut *encoded, quality.get());
+    encoder.set_sampling_factor(SamplingFactor::R_4_4_4);
+    let encoded = if pixels.channels == 1 {
+        encoder.encode(decoded, width, height, jpeg_encoder::ColorType::Luma)
+    } else {
+        let mut by_pixel = vec![0; decoded.len()];
+        pixels.by_pixel(decoded, &mut by_pixel);
+        encoder.encode(&by_pixel, width, height, jpeg_encoder::ColorType::Rgb)
+    };
+    encoded.map_err(|error| error.to_string())
+}
+
 /// Decodes a JPEG into the bytes of a chunk.
 pub(crate) fn decode_jpeg(
     encoded: &[u8],
@@ -67,8 +141,7 @@ pub(crate) fn decode_jpeg(
     }
     let (width, height) = (u64::from(info.width), u64::from(info.height));
     pixels.check(width, height)?;
-    let padded = width.next_multiple_of(JPEG_UNIT) * height.next_multiple_of(JPEG_UNIT);
-    if padded > pixels.chunk_voxels.saturating_mul(PADDED_FACTOR) + PADDED_MORE {
+    if is_mostly_padding(width, height, pixels.chunk_voxels) {
         return Err(format!("{width} x {height} pixels are too narrow an image"));
     }
     if decoder.output_buffer_size() != Some(decoded.len()) {

@@ -114,7 +114,7 @@ impl PrecomputedLayout {
     fn head(&self) -> &'static [u8] {
         match self.metadata.encoding {
             Encoding::Png => &[0x89, b'P', b'N', b'G'],
-            Encoding::Jpeg => &[0xff, 0xd8],
+            Encoding::Jpeg(_) => &[0xff, 0xd8],
             // The offset of the first channel is that of what follows the offsets.
             Encoding::CompressedSegmentation(_) if self.metadata.channels == 1 => &[1, 0, 0, 0],
             Encoding::CompressedSegmentation(_) | Encoding::Raw => &[],
@@ -163,7 +163,7 @@ impl PrecomputedLayout {
             Encoding::CompressedSegmentation(block) => {
                 cseg::decode(inner, &self.labels(shape, block), decoded)
             }
-            Encoding::Jpeg => images::decode_jpeg(inner, &self.pixels(shape), decoded),
+            Encoding::Jpeg(_) => images::decode_jpeg(inner, &self.pixels(shape), decoded),
             Encoding::Png => images::decode_png(inner, &self.pixels(shape), decoded),
         }
     }
@@ -184,7 +184,10 @@ impl PrecomputedLayout {
             Encoding::CompressedSegmentation(block) => {
                 cseg::encode(stored, &self.labels(shape, block), encoded)
             }
-            Encoding::Jpeg => {
+            Encoding::Jpeg(Some(quality)) => {
+                images::encode_jpeg(stored, &self.pixels(shape), quality, encoded)
+            }
+            Encoding::Jpeg(None) => {
                 Err("JPEG loses what it writes: chunks are only copied as they are".to_owned())
             }
             Encoding::Png => images::encode_png(stored, &self.pixels(shape), encoded),

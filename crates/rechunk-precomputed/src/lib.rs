@@ -32,7 +32,7 @@ mod voxel_type;
 
 pub use attributes::derived_names;
 pub use choice::{Choice, parse_choice};
-pub use encoding::{BlockSize, Encoding};
+pub use encoding::{BlockSize, Encoding, JpegQuality};
 pub use info::{Volume, is_volume, parse_info};
 pub use layout::PrecomputedLayout;
 pub use metadata::{CHUNK_BYTES_MAX, GZIP_LEVEL_DEFAULT, Packing, PrecomputedMetadata};

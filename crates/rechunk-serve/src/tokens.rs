@@ -182,8 +182,7 @@ impl TokenFile {
             return Ok(Arc::clone(&seen.tokens));
         }
         let bytes = self.file.read(FILE_BYTES_MAX).await?;
-        let bytes =
-            bytes.ok_or_else(|| TokenError::Missing { path: self.file.path().to_owned() })?;
+        let bytes = bytes.ok_or_else(|| self.missing())?;
         if seen.bytes.as_ref() != Some(&bytes) {
             let tokens = Arc::new(self.parse(&bytes)?);
             if seen.bytes.is_some() {
@@ -196,12 +195,15 @@ impl TokenFile {
         Ok(Arc::clone(&seen.tokens))
     }
 
-    /// All tokens; none if there is no file.
+    /// All tokens; an error if there is no file.
     pub async fn list(&self) -> Result<Tokens, TokenError> {
-        match self.file.read(FILE_BYTES_MAX).await? {
-            Some(bytes) => self.parse(&bytes),
-            None => Ok(Tokens::default()),
-        }
+        self.stored().await?.ok_or_else(|| self.missing())
+    }
+
+    /// Tokens of the file; `None` if there is no file.
+    async fn stored(&self) -> Result<Option<Tokens>, TokenError> {
+        let bytes = self.file.read(FILE_BYTES_MAX).await?;
+        bytes.map(|bytes| self.parse(&bytes)).transpose()
     }
 
     /// Checks that the file can be read, before anybody asks.
@@ -216,7 +218,7 @@ impl TokenFile {
         role: Role,
         datasets: Option<Vec<String>>,
     ) -> Result<String, TokenError> {
-        let mut tokens = self.list().await?;
+        let mut tokens = self.stored().await?.unwrap_or_default();
         let is_odd = name.is_empty() || name.len() > NAME_BYTES_MAX;
         if is_odd || name.contains(char::is_control) {
             return Err(TokenError::Name(format!("{name:?} is no name of a token")));
@@ -251,6 +253,10 @@ impl TokenFile {
 
     fn parse(&self, bytes: &[u8]) -> Result<Tokens, TokenError> {
         serde_json::from_slice(bytes).map_err(|error| self.damaged(&error))
+    }
+
+    fn missing(&self) -> TokenError {
+        TokenError::Missing { path: self.file.path().to_owned() }
     }
 
     fn damaged(&self, error: &serde_json::Error) -> TokenError {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::formats::{Fact, Format};
 
 /// Attribute that notes what was done to the axes of an array that came from another format.
-const NOTE: &str = "rechunk_axes";
+pub(crate) const NOTE: &str = "rechunk_axes";
 
 /// Order of axes between N5 or NIfTI and formats that count slowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]

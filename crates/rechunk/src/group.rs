@@ -133,7 +133,7 @@ pub(crate) async fn group_info(
         let member = members.iter().find(|member| member.path == path)?;
         if let MemberKind::Array(array) = &member.kind { Some(array.shape.clone()) } else { None }
     };
-    let image = image_info(location, &root, shape_of, (options, read_by)).await?;
+    let image = image_info(location, (format, &root), shape_of, (options, read_by)).await?;
     let (location, format) = (location.to_owned(), format.name().to_owned());
     let archive_comment = store.archive_comment().await;
     Ok(GroupInfo {

@@ -10,6 +10,7 @@ use rechunk_zarr::GroupMetadata;
 use serde::Serialize;
 
 use crate::Error;
+use crate::formats::{Fact, Format};
 use crate::member_location::member_location;
 use crate::open::{OpenArray, OpenOptions, open_array};
 
@@ -61,7 +62,7 @@ pub struct ImageLevel {
 /// path. With `stores`, elements are compared.
 pub(crate) async fn image_info(
     location: &str,
-    group: &GroupMetadata,
+    (format, group): (Format, &GroupMetadata),
     shape_of: impl Fn(&str) -> Option<Vec<u64>>,
     (options, stores): (&OpenOptions, Option<&Stores>),
 ) -> Result<Option<ImageInfo>, Error> {
@@ -93,8 +94,10 @@ pub(crate) async fn image_info(
         Some(unit) => format!("{} ({unit})", axis.name),
         None => axis.name.clone(),
     });
+    // The attributes of scales are made up for who knows the attributes of N5 only.
+    let dialect = if format.has(Fact::Levels) { format.usual_dialect() } else { found.dialect };
     Ok(Some(ImageInfo {
-        dialect: found.dialect.name().to_owned(),
+        dialect: dialect.name().to_owned(),
         name: found.name.clone(),
         axes: axes.collect(),
         is_label: found.is_label,

@@ -93,6 +93,11 @@ pub struct CopyRequest {
 }
 
 impl CopyRequest {
+    /// The codec that is asked for; `None` where that of the source is to stay.
+    pub(crate) fn asked_codec(&self) -> Option<&CodecSpec> {
+        self.codec.as_ref().filter(|codec| !codec.is_keep())
+    }
+
     /// Everything as it is in the source, and planned for this machine; chunks that are to be sized
     /// are near 16 MiB.
     pub fn new(source: &str, target: &str) -> Self {

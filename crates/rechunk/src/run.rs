@@ -220,6 +220,15 @@ impl Job {
     /// Refuses a copy that cannot be compared with its source within the budget. To be asked before
     /// a run that is to verify: a refusal must not come after the work.
     pub(crate) async fn check_verifiable(&self) -> Result<(), Error> {
+        if let Some(codec) = self.request.asked_codec().filter(|_| self.target.is_lossy()) {
+            return Err(Error::Usage {
+                message: format!(
+                    "{}: what is encoded as {codec} is not what was read, and nothing to compare",
+                    self.request.target
+                ),
+                hint: Some("do not verify it, or take a codec that loses nothing".into()),
+            });
+        }
         if !self.is_copy() {
             return Ok(()); // what its plan makes once more is compared
         }

@@ -149,7 +149,8 @@ impl Specified {
 
     /// Elements are no bytes of a known number, or lose something where they are encoded.
     fn is_uncut(&self) -> bool {
-        self.source.spec().data_type.is_variable() || self.target.is_only_copied()
+        let is_kept = self.request.asked_codec().is_none();
+        self.source.spec().data_type.is_variable() || (is_kept && self.target.is_lossy())
     }
 
     fn layouts(&self) -> (&dyn Layout, &dyn Layout) {

@@ -26,6 +26,8 @@ CONTESTANTS = {
 }
 
 OURS = ["rechunk", "rechunk+sync"]
+# Another build of rechunk (`--against`), called as "rechunk" is.
+BEFORE = "before"
 # A program of its own that reads Zarr and writes Zarr v3: who has it (`tests/bench/setup.sh zarrs`) races against it.
 REENCODE = "zarrs_reencode"
 REENCODE_PROGRAM = ROOT / ".venv-bench/zarrs/bin/zarrs_reencode"
@@ -59,13 +61,13 @@ def listed(numbers):
 def command(contestant, case, case_json, source, target, temporary, rechunk):
     """The words that run `contestant`."""
     wanted = case["dst"]
-    if contestant in OURS:
+    if contestant in (*OURS, BEFORE):
         source, form = (raw.source(source), "raw") if case["raw"] else (source, wanted["format"])
         words = [rechunk, "copy", source, target, "--quiet", "--format", form, "--chunks", listed(wanted["chunks"])]
         words += [] if case["raw"] else ["--codec", codec(wanted["codec"])]
         words += ["--max-mem", str(case["mem"]), "--threads", str(THREADS), "--temp", temporary]
         words += ["--shards", listed(wanted["shards"])] if wanted["shards"] else []
-        return words + (["--no-fsync"] if contestant == "rechunk" else [])
+        return words + (["--no-fsync"] if contestant in ("rechunk", BEFORE) else [])
     if contestant == COPY:
         os.makedirs(os.path.dirname(target))
         return ["cp", "-r", source, target]

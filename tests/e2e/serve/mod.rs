@@ -200,6 +200,9 @@ fn tokens_are_made_listed_and_revoked_on_the_command_line() {
     std::thread::sleep(Duration::from_millis(1100));
     assert_eq!(serving.ask("GET", &with_token, BYTES, b"").unwrap().0, 403);
     let nowhere = folder.at("nowhere.json");
+    for words in [&["list", &nowhere][..], &["revoke", &nowhere, "ada"]] {
+        rechunk(&[&["serve", "token"], words].concat()).ends_with(3).says(&["no file of tokens"]);
+    }
     let words = ["serve", "datastore", &root, "--tokens", &nowhere];
     rechunk(&words).ends_with(3).says(&["no file of tokens"]);
 }

@@ -16,7 +16,11 @@ pub(super) fn inner_bytes_max(metadata: &PrecomputedMetadata) -> u64 {
             let item_bytes = metadata.data_type.item_bytes();
             cseg::encoded_bytes_max(metadata.chunk_size, metadata.channels, block, item_bytes)
         }
-        Encoding::Jpeg | Encoding::Png => images::encoded_bytes_max(bytes),
+        Encoding::Png => images::encoded_bytes_max(bytes),
+        Encoding::Jpeg(_) => {
+            let written = images::jpeg_bytes_max(metadata.chunk_size, metadata.channels);
+            images::encoded_bytes_max(bytes).max(written)
+        }
     }
 }
 
@@ -42,7 +46,10 @@ pub(super) fn cost(metadata: &PrecomputedMetadata) -> CodecCost {
             let blocks = grid.map(|(chunk, block)| chunk.div_ceil(block)).product();
             (0, cseg::workspace_bytes(blocks, block.xyz().iter().product()))
         }
-        Encoding::Jpeg => (images::decode_workspace_bytes(bytes, metadata.channels), 0),
+        Encoding::Jpeg(_) => (
+            images::decode_workspace_bytes(bytes, metadata.channels),
+            images::encode_jpeg_workspace_bytes(bytes, inner),
+        ),
         Encoding::Png => (
             images::decode_workspace_bytes(bytes, metadata.channels),
             images::encode_workspace_bytes(bytes),

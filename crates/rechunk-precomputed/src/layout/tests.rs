@@ -90,17 +90,64 @@ fn elements_that_look_like_gzip_are_elements() {
     assert!(error.to_string().contains("Content-Encoding"), "{error}");
 }
 
+/// Makes the scale of a document one of JPEGs, each of which is a chunk of all of it.
+fn jpeg(document: &mut Value, size: [u64; 3], channels: u64) {
+    document["data_type"] = json!("uint8");
+    document["num_channels"] = json!(channels);
+    let scale = &mut document["scales"][0];
+    scale["encoding"] = json!("jpeg");
+    scale["size"] = json!(size);
+    scale["chunk_sizes"] = json!([size]);
+}
+
 #[test]
-fn a_jpeg_is_read_and_not_written() {
-    let of = |document: &mut Value, size: [u64; 3], channels: u64| {
-        document["data_type"] = json!("uint8");
-        document["num_channels"] = json!(channels);
-        let scale = &mut document["scales"][0];
-        scale["encoding"] = json!("jpeg");
-        scale["size"] = json!(size);
-        scale["chunk_sizes"] = json!([size]);
-    };
-    let layout = layout(|document| of(document, [8, 4, 2], 1), Packing::None);
+fn a_jpeg_is_near_what_was_encoded_and_within_its_bounds() {
+    // Sizes that fill blocks of pixels badly are among them.
+    for (size, channels) in
+        [([64, 16, 4], 1), ([9, 7, 5], 1), ([1, 30, 20], 1), ([33, 3, 2], 3), ([8, 8, 1], 3)]
+    {
+        let make = |quality: u64| {
+            layout(
+                |document| {
+                    jpeg(document, size, channels);
+                    document["scales"][0]["jpeg_quality"] = json!(quality);
+                },
+                Packing::None,
+            )
+        };
+        let count = usize::try_from(size.iter().product::<u64>() * channels).unwrap();
+        // A ramp along x, and noise of black and white.
+        let width = usize::try_from(size[0]).unwrap();
+        let ramp: Vec<u8> = (0..count).map(|at| u8::try_from(at % width * 2).unwrap()).collect();
+        let mut state = 1_u32;
+        let noise: Vec<u8> = (0..count)
+            .map(|_| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                if state >> 31 == 0 { 0 } else { 255 }
+            })
+            .collect();
+        let index = vec![0; if channels == 1 { 3 } else { 4 }];
+        let (mut encoded, mut scratch) = (Vec::new(), Vec::new());
+        let mut bytes = Vec::new();
+        for (quality, elements, most) in
+            [(100, &ramp, 3), (85, &ramp, 16), (1, &ramp, 128), (100, &noise, 24)]
+        {
+            let layout = make(quality);
+            layout.encode(&index, elements, &mut encoded).unwrap();
+            assert!(encoded.len() as u64 <= layout.codec_cost().encoded_bytes_max, "{size:?}");
+            bytes.push(encoded.len());
+            let decoded = layout.decode(&index, &encoded, &mut scratch).unwrap();
+            let differences = decoded.iter().zip(elements).map(|(a, b)| a.abs_diff(*b));
+            let found = differences.max().unwrap();
+            assert!(found <= most, "{size:?} of {channels} at {quality}: {found}");
+        }
+        assert!(bytes[2] < bytes[3], "{bytes:?}");
+    }
+}
+
+#[test]
+fn a_jpeg_of_no_known_quality_is_read_and_not_written() {
+    let layout = layout(|document| jpeg(document, [8, 4, 2], 1), Packing::None);
     let error = layout.encode(&[0; 3], &[7; 64], &mut Vec::new()).unwrap_err();
     assert!(matches!(error, FormatError::Encode { codec: "jpeg", .. }), "{error}");
     for wrong in [&[][..], b"no image", &[0xff, 0xd8, 0xff, 0xd9]] {

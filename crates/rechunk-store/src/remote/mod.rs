@@ -12,6 +12,7 @@ mod latency;
 mod limiter;
 mod listing_page;
 mod options;
+mod retry_after;
 mod true_status;
 mod wire;
 

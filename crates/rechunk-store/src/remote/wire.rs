@@ -12,10 +12,11 @@ use object_store::client::{
     ReqwestConnector,
 };
 use object_store::{ClientOptions, Extensions};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::hedge::Hedge;
 use super::listing_page::{Pages, asks_for_more_than_there_is, is_listing};
+use super::retry_after::asked_pause;
 use super::true_status::{Asked, is_copy};
 use super::{Like, Limiter, Scheme};
 use crate::length::wide;
@@ -118,10 +119,16 @@ struct Wire {
 #[async_trait]
 impl HttpService for Wire {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let Some(&like) = request.extensions().get::<Like>() else {
-            return self.send(request).await;
-        };
-        self.hedge.send(like, || self.send(request.clone()), is_answer).await
+        let answer = match request.extensions().get::<Like>() {
+            Some(&like) => self.hedge.send(like, || self.send(request.clone()), is_answer).await,
+            None => self.send(request).await,
+        }?;
+        // Whoever tries again, the library below or this one, does so after the answer.
+        if let Some(pause) = asked_pause(&answer, self.timeout) {
+            tracing::debug!(?pause, "the store is busy, and says for how long");
+            sleep(pause).await;
+        }
+        Ok(answer)
     }
 }
 

@@ -78,7 +78,11 @@ fn said(status: &'static str, body: &str) -> Answer {
 }
 
 fn s3(endpoint: &str, timeout: Duration) -> Store {
-    let mut options = StoreOptions::default().with_max_retries(0).with_timeout(timeout);
+    s3_again(endpoint, timeout, 0)
+}
+
+fn s3_again(endpoint: &str, timeout: Duration, retries: u32) -> Store {
+    let mut options = StoreOptions::default().with_max_retries(retries).with_timeout(timeout);
     for pair in [
         &format!("endpoint={endpoint}"),
         "region=us-east-1",
@@ -285,4 +289,25 @@ async fn an_object_from_before_an_upload_is_not_what_was_uploaded() {
         let put = store.put("c/0", vec![Bytes::from(vec![0; BYTES])]).await;
         assert_eq!(put.is_ok(), is_done, "{written}: {put:?}");
     }
+}
+
+#[tokio::test]
+async fn a_busy_store_is_asked_again_when_it_has_said() {
+    let times = Arc::new(Mutex::new(Vec::new()));
+    let asked = Arc::clone(&times);
+    let (_, endpoint) = answering(move |_| {
+        let mut asked = asked.lock().unwrap();
+        asked.push(std::time::Instant::now());
+        if asked.len() > 1 {
+            return said("200 OK", "there");
+        }
+        let (status, head, body) = said("503 Slow Down", "busy");
+        (status, format!("Retry-After: 1\r\n{head}"), body)
+    })
+    .await;
+    let store = s3_again(&endpoint, PATIENCE, 1);
+    assert_eq!(store.get("x", 1 << 20).await.unwrap().as_deref(), Some(&b"there"[..]));
+    let times = times.lock().unwrap();
+    let [first, second] = times[..] else { panic!("{} requests", times.len()) };
+    assert!(second - first >= Duration::from_secs(1), "{:?}", second - first);
 }

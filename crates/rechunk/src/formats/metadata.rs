@@ -305,8 +305,9 @@ impl Metadata {
         if let Self::N5(_, axes) = self { Some(*axes) } else { None }
     }
 
-    /// True for an array whose chunks are not encoded here, but copied as they are.
-    pub(crate) fn is_only_copied(&self) -> bool {
+    /// True for an array whose chunks lose something where they are encoded. They are copied as
+    /// they are, unless somebody asks for the codec.
+    pub(crate) fn is_lossy(&self) -> bool {
         matches!(self, Self::Precomputed(array) if !array.encoding.is_lossless())
     }
 

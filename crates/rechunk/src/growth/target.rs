@@ -72,7 +72,7 @@ async fn in_place(location: &str, array: OpenArray) -> Result<OpenArray, Error> 
         let reason = "has shards that hold chunks from anywhere, which are not written";
         return Err(conflict(location, reason, "copy it, with other shards or none"));
     }
-    if array.metadata.is_only_copied() {
+    if array.metadata.is_lossy() {
         let reason = "loses what is written to it: its chunks are only copied as they are";
         return Err(conflict(location, reason, "write a new array, of another encoding"));
     }

@@ -109,7 +109,12 @@ async fn old_documents(
 ) -> Result<Option<(Format, Documents)>, Error> {
     for format in olds {
         let documents = Documents::fetch_of(store, *format).await;
-        let documents = documents.map_err(|error| Error::source_store(location, error))?;
+        let documents = documents.map_err(|error| {
+            if error.is_not_a_directory() {
+                return not_of(location, "a directory of documents and chunks, but a file");
+            }
+            Error::source_store(location, error)
+        })?;
         if documents.main_key().is_some() {
             return Ok(Some((*format, documents)));
         }
@@ -146,8 +151,13 @@ async fn new_documents(
         });
     }
     open_node(location, &OpenOptions::default(), store).await?;
-    Err(Error::Usage {
-        message: format!("{location} is not in the format {}", names.join(" or ")),
+    Err(not_of(location, &format!("in the format {}", names.join(" or "))))
+}
+
+/// The error of a place that has another format than a migration can begin with.
+fn not_of(location: &str, wanted: &str) -> Error {
+    Error::Usage {
+        message: format!("{location} is not {wanted}"),
         hint: Some("a copy writes any other format".into()),
-    })
+    }
 }

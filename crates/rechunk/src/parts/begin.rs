@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::kinds::{check_kind, check_plan, no_shared_target, shared_place};
 use super::marks::Marks;
 use super::part_report::{PartsReport, StageTasks};
+use crate::Error;
 use crate::job::Job;
 use crate::may_start::other_job;
 use crate::place::Place;
@@ -16,7 +17,6 @@ use crate::request::{Existing, Running};
 use crate::resumption::{check_target_of, resume_job};
 use crate::saved_job::SavedJob;
 use crate::work_dir::{Left, WorkDir};
-use crate::{Error, verify};
 
 /// Time to wait for another process that opens it, and the time between two looks.
 const OPENING: Duration = Duration::from_secs(90);
@@ -216,9 +216,7 @@ async fn open(
         job.around = None; // it may have removed some of that
     }
     if running.verify {
-        let planning = &job.request.planning;
-        let fits = verify::check_fits(&job.source, job.target_layout.as_ref(), planning);
-        Box::pin(fits).await?;
+        Box::pin(job.check_verifiable()).await?;
     }
     Box::pin(job.check_missing()).await?;
     let running = if is_interrupted { resumed } else { running };

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use rechunk_image::{AxisKind, Dialect, Level, level_transform, with_levels};
-use rechunk_plan::MissingCells;
+use rechunk_plan::{LevelsFrom, MissingCells};
 use rechunk_reduce::Method;
 use rechunk_store::{Meter, Stores};
 use rechunk_zarr::GroupMetadata;
@@ -234,6 +234,14 @@ fn jobs(
     let mut told = HashSet::new();
     for level in levels {
         let SpecifiedLevel { level, paths, metadata, request, mut warnings } = level;
+        if pyramid.from == LevelsFrom::Previous && metadata.is_lossy() {
+            return Err(Error::Usage {
+                message: "levels of an encoding that loses something are not what the next ones \
+                          are computed from"
+                    .to_owned(),
+                hint: Some("compute them from the source (s0), or take another codec".into()),
+            });
+        }
         warnings.retain(|text| told.insert(text.clone()));
         for (location, path) in level.members.iter().zip(paths) {
             let own = CopyRequest { target: location.clone(), ..request.clone() };

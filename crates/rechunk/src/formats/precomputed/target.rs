@@ -69,9 +69,11 @@ fn choice(wish: &Wish<'_>) -> Result<(Choice, Vec<String>), Error> {
         Metadata::Precomputed(metadata) => Some(metadata),
         Metadata::Zarr(_) | Metadata::N5(..) | Metadata::Raw(_) => None,
     };
-    let asked = wish.request.codec.as_ref().filter(|codec| !codec.is_keep());
-    if let Some(codec) = asked {
+    if let Some(codec) = wish.request.asked_codec() {
         let choice = parse_choice(codec.text()).map_err(Error::target_metadata)?;
+        if let [.., z, y, x] = wish.chunk_shape {
+            choice.check_chunk([*x, *y, *z]).map_err(Error::target_metadata)?;
+        }
         return Ok((choice, Vec::new()));
     }
     let raw = Choice { encoding: Encoding::Raw, packing: Packing::None };
@@ -89,7 +91,9 @@ fn choice(wish: &Wish<'_>) -> Result<(Choice, Vec<String>), Error> {
         return Ok((Choice { encoding: source.encoding, packing }, Vec::new()));
     }
     let name = source.encoding.name();
-    let warning = format!("chunks of {name} are only copied as they are: these are written as raw");
+    let warning = format!(
+        "chunks of {name} are only copied as they are, unless it is asked for: these are written as raw"
+    );
     Ok((raw, vec![warning]))
 }
 
@@ -121,7 +125,7 @@ fn check_place(wish: &Wish<'_>, choice: Choice) -> Result<(), Error> {
         message: format!(
             "{target}: files that are compressed as a whole are only written to disks"
         ),
-        hint: Some("leave gzip out: raw, compressed_segmentation or png".into()),
+        hint: Some("leave gzip out: raw, compressed_segmentation, png or jpeg".into()),
     })
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::Error;
 use crate::attributes::Way;
+use crate::axes::NOTE;
 use crate::formats::{Fact, Format, Metadata, Wish, has_ending};
 use crate::gzip_file::unpacked_name;
 use rechunk_words::ChunkSpec;
@@ -79,11 +80,11 @@ pub(crate) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> 
     Ok((Metadata::Raw(Box::new(metadata)), warnings))
 }
 
-/// Says which attributes a format has no place for.
+/// Says which attributes of the user's a format has no place for.
 fn lost(attributes: &Map<String, Value>, kept: &[&str], what: &str, warnings: &mut Vec<String>) {
     let names: Vec<String> = attributes
         .keys()
-        .filter(|name| !kept.contains(&name.as_str()))
+        .filter(|name| !kept.contains(&name.as_str()) && *name != NOTE)
         .map(|name| format!("{name:?}"))
         .collect();
     if !names.is_empty() {
