@@ -142,8 +142,8 @@ pub(crate) fn zip_file(
     Ok(Some((file.to_owned(), below)))
 }
 
-/// The ZIP file that a local location is or would lead into, there or not, and the `/`-separated
-/// rest: the outermost name of one that is no directory. `None` for all other locations.
+/// Finds the ZIP file that a local location is or would lead into, and the `/`-separated rest. The
+/// file need not be there: it is the outermost name of one that is no directory.
 ///
 /// ```
 /// let (file, below) = rechunk_store::zip_place("new/image.ozx/0").unwrap();

@@ -30,7 +30,7 @@ const DOCUMENTS: [&str; 5] = ["zarr.json", ".zmetadata", ".zgroup", ".zattrs", "
 /// Size from which an entry has 64-bit sizes.
 const LARGE_BYTES: u64 = u32::MAX as u64;
 
-/// What a ZIP file is packed with.
+/// Options of packing a ZIP file.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Packing {
@@ -58,8 +58,8 @@ impl Store {
     /// Most entries of a ZIP file that is packed, or read.
     pub const ZIP_ENTRIES_MAX: u64 = ENTRIES_MAX as u64;
 
-    /// Packs all objects of this local store into the ZIP file `file`, in place of any file there:
-    /// under way it is `part`, on the same disk. A kill leaves `part` and the old file, or the new
+    /// Packs all objects of this local store into the ZIP file `file`, in place of any file there.
+    /// Under way it is `part`, on the same disk. A kill leaves `part` and the old file, or the new
     /// one. `may_replace` is asked before the new one takes its place.
     ///
     /// Nothing of it is counted in the meter but the listing.

@@ -133,7 +133,7 @@ async fn the_same_objects_make_the_same_file() {
 #[test]
 fn each_name_is_there_once() {
     let mut keys = ["b/.zarray", "c", ".zgroup", "c", ".zattrs", ".zmetadata"].map(str::to_owned);
-    keys[0].push_str("s"); // no document
+    keys[0].push('s'); // no document
     let mut keys = keys.to_vec();
     in_order(&mut keys);
     assert_eq!(keys, [".zmetadata", ".zgroup", ".zattrs", "b/.zarrays", "c"]);
