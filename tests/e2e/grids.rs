@@ -203,24 +203,6 @@ fn an_image_in_one_file_is_read() {
 }
 
 #[test]
-fn one_file_is_not_written() {
-    let folder = Folder::new();
-    let source = folder.at("source.zarr");
-    RawArray::v3(&SHAPE, &[8, 5]).write(&source);
-    let taken = folder.at("taken.ozx");
-    std::fs::write(&taken, zip(Path::new(&source), "")).unwrap();
-    for target in ["new.ozx", "NEW.OZX", "new.ozx/0", "new.zip", "taken.ozx", "taken.ozx/0"] {
-        let target = folder.at(target);
-        rechunk(&["copy", &source, &target, "--chunks", "5,12"])
-            .ends_with(2)
-            .says(&["only reads ZIP files", "zip what is in it"]);
-    }
-    let left: Vec<String> =
-        tree(folder.path()).into_keys().filter(|key| key.contains("new")).collect();
-    assert!(left.is_empty(), "{left:?}");
-}
-
-#[test]
 fn a_comment_of_a_stranger_is_shown_harmlessly() {
     let folder = Folder::new();
     let array = folder.path().join("array.zarr");

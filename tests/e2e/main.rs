@@ -164,3 +164,5 @@ mod xarray;
 #[cfg(feature = "zfp")]
 #[cfg(test)]
 mod zfp;
+#[cfg(test)]
+mod zip_targets;

@@ -66,7 +66,7 @@ pub(crate) fn group_text(job: &TreeJob, verifies: bool) -> String {
         job.arrays.iter().flat_map(|array| array.job.times.iter().cloned()).collect();
     times.sort_unstable();
     times.dedup();
-    lines.splice(2..2, plan::note_lines(&notes(job)));
+    lines.splice(2..2, plan::note_lines(&plan::notes(job)));
     lines.splice(2..2, plan::times_line(&times));
     lines.splice(1..1, growth_line(job));
     let plans = job.arrays.iter().map(|array| &array.job.planned.plan);
@@ -91,17 +91,6 @@ fn others_row(job: &TreeJob) -> Option<Vec<String>> {
 fn advice_line(array: &TreeArray) -> Option<String> {
     let advice = array.job.more_memory.as_ref()?;
     Some(format!("  note    {}: {}", array.path, advice.sentence()))
-}
-
-/// Notes on the arrays, each once.
-fn notes(job: &TreeJob) -> Vec<String> {
-    let mut notes: Vec<String> = Vec::new();
-    for note in job.arrays.iter().flat_map(|array| &array.job.notes) {
-        if !notes.contains(note) {
-            notes.push(note.clone());
-        }
-    }
-    notes
 }
 
 /// Where the arrays go in those that are there, and which stay as they are.

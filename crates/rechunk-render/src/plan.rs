@@ -3,7 +3,7 @@
 use rechunk::planner::{
     Candidate, CandidateOutcome, Estimate, Plan, PlanArray, Planned, Stage, Unit,
 };
-use rechunk::{format_byte_size, format_shape};
+use rechunk::{TreeJob, format_byte_size, format_shape};
 use serde_json::{Map, Value};
 
 use super::numbers::{dollars, number, plural};
@@ -54,6 +54,17 @@ pub fn plan_text(subject: &Subject, planned: &Planned, all: bool) -> String {
 /// Line on the results of chunks as long as a time.
 pub(crate) fn times_line(times: &[String]) -> Option<String> {
     (!times.is_empty()).then(|| format!("  times   {}", times.join(", ")))
+}
+
+/// Collects the notes on the arrays of a group, each once.
+pub(crate) fn notes(job: &TreeJob) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for note in job.arrays.iter().flat_map(|array| &array.job.notes) {
+        if !notes.contains(note) {
+            notes.push(note.clone());
+        }
+    }
+    notes
 }
 
 /// Lines of notes on the plan.

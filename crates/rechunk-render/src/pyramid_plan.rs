@@ -5,6 +5,7 @@ use rechunk::{
 };
 
 use super::numbers::plural;
+use super::plan::{note_lines, notes};
 use super::price;
 use super::table::lay_out;
 
@@ -37,6 +38,7 @@ pub(crate) fn pyramid_text(job: &TreeJob, pyramid: &PyramidReport) -> String {
     lines.extend(pyramid.passes.iter().enumerate().map(pass));
     lines.push(format!("  why     {}", pyramid.reason));
     lines.extend(copied(job, pyramid));
+    lines.extend(note_lines(&notes(job)));
     lines.push(format!(
         "  memory  {} planned of {} allowed",
         format_byte_size(job.planned_peak_bytes(false)),

@@ -2,8 +2,8 @@
 
 use rechunk::planner::Estimate;
 use rechunk::{
-    ArrayReport, Comparison, CopyReport, MemoryReport, Report, RoleTraffic, TaskReport, Traffic,
-    TreeReport, format_byte_size, format_shape,
+    ArchiveReport, ArrayReport, Comparison, CopyReport, MemoryReport, Report, RoleTraffic,
+    TaskReport, Traffic, TreeReport, format_byte_size, format_shape,
 };
 
 use super::harmless::harmless_line;
@@ -40,6 +40,7 @@ fn array_text(report: &Report) -> String {
     lines.push(time_line(report.plan.array_bytes(), report.elapsed_seconds, report.tasks));
     lines.push(memory_line(&report.memory));
     lines.extend(report.version_made.as_ref().map(|made| format!("  the new version is {made}")));
+    lines.extend(archive_line(report.archive.as_ref()));
     lines.extend(missing_line(report));
     if report.verified == Some(true) {
         lines.push(
@@ -77,6 +78,7 @@ fn group_text(report: &TreeReport, phrases: &Phrases) -> String {
         lines.push(format!("  {files} ({bytes}) copied as they are{before}"));
     }
     lines.push(memory_line(&report.memory));
+    lines.extend(archive_line(report.archive.as_ref()));
     lines.extend(missing_lines(report, phrases));
     if report.verified == Some(true) {
         lines.push(
@@ -88,6 +90,12 @@ fn group_text(report: &TreeReport, phrases: &Phrases) -> String {
         }
     }
     lines.join("\n")
+}
+
+/// Line on the ZIP file that the target was packed into.
+fn archive_line(archive: Option<&ArchiveReport>) -> Option<String> {
+    let bytes = archive?.bytes?;
+    Some(format!("  packed into a ZIP file of {}", format_byte_size(bytes)))
 }
 
 /// Line on missing chunks of the source, and their fate.

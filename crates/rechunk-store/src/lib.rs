@@ -84,7 +84,7 @@ pub use local::part_file::{PartEnd, PartFile, WriteBatch};
 pub use local::range_reader::RangeReader;
 pub use local::read_file::{ReadBatch, ReadFile};
 pub use local::runs::{AS_IN_PAGE_BYTES, Run, start_as_in_page};
-pub use location::{has_zip_name, is_remote, is_versioned, remote_names, store_kind};
+pub use location::{has_zip_name, is_remote, is_versioned, remote_names, store_kind, zip_place};
 pub use meter::{ControlTraffic, Meter, Role, RoleTraffic, Traffic};
 pub use multipart::PartSizes;
 pub use narrow::{Got, Narrow};
@@ -93,6 +93,7 @@ pub use remote::StoreOptions;
 pub use store::Store;
 pub use stores::Stores;
 pub use wanted::End;
+pub use zip::{Packed, Packing};
 
 #[cfg(test)]
 mod tests;

@@ -142,6 +142,24 @@ pub(crate) fn zip_file(
     Ok(Some((file.to_owned(), below)))
 }
 
+/// Finds the ZIP file that a local location is or would lead into, and the `/`-separated rest. The
+/// file need not be there: it is the outermost name of one that is no directory.
+///
+/// ```
+/// let (file, below) = rechunk_store::zip_place("new/image.ozx/0").unwrap();
+/// assert_eq!((file.to_str(), &*below), (Some("new/image.ozx"), "0"));
+/// assert!(rechunk_store::zip_place("new/image.zarr").is_none());
+/// ```
+pub fn zip_place(location: &str) -> Option<(PathBuf, String)> {
+    let Ok(Place::Local(path)) = parse(location) else { return None };
+    let path: PathBuf = path.components().collect(); // without a / at the end
+    let mut parts: Vec<&Path> = path.ancestors().collect();
+    parts.reverse();
+    let file = parts.into_iter().find(|part| has_zip_name(part) && !part.is_dir())?;
+    let below = names_behind(location, &path, file, "it has a .. behind a ZIP file").ok()?;
+    Some((file.to_owned(), below))
+}
+
 /// The names of `path` behind `file`, `/`-separated; `..` is refused, and why.
 pub(crate) fn names_behind(
     location: &str,

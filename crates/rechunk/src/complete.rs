@@ -10,6 +10,7 @@ use rechunk_grid::{ChunkGrid, Region};
 use rechunk_store::{Meter, Role, Store};
 use tokio_util::sync::CancellationToken;
 
+use crate::archive::target_location;
 use crate::error::store_error;
 use crate::formats::Metadata;
 use crate::job::Job;
@@ -120,7 +121,7 @@ async fn open_target_of(job: &Job) -> Result<OpenArray, Error> {
     let stores = job.stores.with_meter(&Meter::new());
     let options =
         OpenOptions { axes: request.axes, is_member: job.in_tree, ..OpenOptions::default() };
-    let opened = open_array(&request.target, &options, &stores).await?;
+    let opened = open_array(&target_location(&request.target), &options, &stores).await?;
     match request.axes {
         Some(_) => Ok(opened),
         None => turned_like(opened, &job.source, &stores).await,

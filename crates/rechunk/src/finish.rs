@@ -8,6 +8,7 @@ use rechunk_format::Layout;
 use rechunk_store::{Role, Store};
 use tokio_util::sync::CancellationToken;
 
+use crate::archive_packing::{self, comment};
 use crate::error::store_error;
 use crate::growth::{describe_grown, describe_in_groups};
 use crate::gzip_file::{pack, part_of};
@@ -89,6 +90,12 @@ impl Job {
         // Before it is said that all is done, so that a resume does what a kill has cut off.
         if !self.in_tree {
             self.describe(&place.target).await?;
+        }
+        if let (Some(archive), Some(work)) = (self.archive(), &place.work) {
+            let comment = comment(self.target.format(), self.target.attributes());
+            let counts = (cancel, self.planned.plan.task_count());
+            archive_packing::pack(&archive, (&place.target, work), comment, running.verify, counts)
+                .await?;
         }
         if let Some(work) = &place.work {
             if self.change.is_none() {

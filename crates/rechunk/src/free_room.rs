@@ -2,10 +2,11 @@
 
 use rechunk_exec::TaskRange;
 use rechunk_plan::Plan;
-use rechunk_store::{FreeRoom, Store};
+use rechunk_store::{FreeRoom, Store, Stores};
 use rechunk_words::format_byte_size;
 
 use crate::Error;
+use crate::archive::Archive;
 use crate::intermediate::place_of_temp;
 use crate::job::Job;
 use crate::target::open_target;
@@ -20,6 +21,7 @@ impl Job {
         let temp = place_of_temp(self)?.unwrap_or_else(|| target.clone());
         let plan = &self.planned.plan;
         let (to_temp, to_target) = written(plan, tasks);
+        let (target, to_target) = packed(&self.request.target, target, to_target, &self.stores)?;
         Ok(warnings([("intermediate", &temp, to_temp), ("target", &target, to_target)]))
     }
 }
@@ -36,7 +38,21 @@ impl TreeJob {
             }
         }
         let to_target = self.estimate().target.written_bytes;
+        let (target, to_target) = packed(&self.request.target, target, to_target, &self.stores)?;
         Ok(warnings([("intermediate", &temp.0, temp.1), ("target", &target, to_target)]))
+    }
+}
+
+/// Place and bytes of a target: what is to be a ZIP file is on its disk twice before it is one.
+fn packed(
+    location: &str,
+    target: Store,
+    bytes: u64,
+    stores: &Stores,
+) -> Result<(Store, u64), Error> {
+    match Archive::whole(location) {
+        Some(archive) => Ok((archive.open_built(stores)?, bytes.saturating_mul(2))),
+        None => Ok((target, bytes)),
     }
 }
 
@@ -95,7 +111,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = |path: &str| {
             let path = folder.path().join(path).display().to_string();
-            rechunk_store::Stores::default().open(&path).unwrap()
+            Stores::default().open(&path).unwrap()
         };
         let (temp, target) = (store("temp"), store("t.zarr"));
         let half = target.free_room().unwrap().free_bytes / 10 * 6;
@@ -105,7 +121,7 @@ mod tests {
         assert!(of(half, 0).is_empty() && of(0, half).is_empty());
         assert!(of(half, half)[0].contains("intermediate and target"), "{:?}", of(half, half));
         assert!(of(0, 2 * half)[0].contains("(target)"));
-        let memory = rechunk_store::Stores::default().open("memory://a").unwrap();
+        let memory = Stores::default().open("memory://a").unwrap();
         assert!(warnings([("intermediate", &memory, u64::MAX), ("target", &memory, 1)]).is_empty());
     }
 }

@@ -10,9 +10,10 @@ use crate::error::store_error;
 use crate::formats::hex;
 use crate::job::Job;
 use crate::plan_request::temp_is_memory;
+use crate::real_path::canonical;
 use crate::request::CopyRequest;
 use crate::saved_job::SavedJob;
-use crate::target::{canonical, check_apart, check_writable};
+use crate::target::{check_apart, check_writable};
 use crate::work_dir::WorkDir;
 
 /// An intermediate outside of the work directory, which has to be removed by itself.

@@ -11,6 +11,7 @@ use rechunk_store::{Meter, Stores, is_versioned};
 use crate::Error;
 use crate::advice::MoreMemory;
 use crate::apply::{ApplyReport, Opened};
+use crate::archive::{Archive, ArchiveReport};
 use crate::around::Around;
 use crate::carried::Carried;
 use crate::dataset_creation::with_creation;
@@ -96,6 +97,7 @@ impl Job {
             more_memory: self.more_memory.clone(),
             notes: self.notes.clone(),
             version_made: self.version_made.clone(),
+            archive: ArchiveReport::of_plan(&self.request.target).filter(|_| !self.in_tree),
             ..Report::of_plan(&self.planned, &self.warnings)
         }
     }
@@ -126,6 +128,11 @@ impl Job {
     /// The target is one file that is compressed as a whole.
     pub(crate) fn is_packed(&self) -> bool {
         self.target.file_name().is_some() && unpacked_name(&self.request.target).is_some()
+    }
+
+    /// The ZIP file that all of its target is.
+    pub(crate) fn archive(&self) -> Option<Archive> {
+        Archive::whole(&self.request.target).filter(|_| !self.in_tree)
     }
 
     /// Plans the copy of an open source into a new target.

@@ -3,6 +3,7 @@
 use futures::FutureExt;
 use rechunk_store::{Role, Store, Stores};
 
+use crate::archive::{Archive, check_above};
 use crate::around::Around;
 use crate::consolidated;
 use crate::error::store_error;
@@ -75,7 +76,9 @@ pub(crate) async fn check_place(job: &Job) -> Result<(Around, InTheWay), Error> 
     let left = left?;
     check_no_parts(location, &left)?;
     let left = rebuilt(job, &target, work.as_ref(), left).await?;
-    Ok((Around { groups: groups?, left, target, work }, found))
+    let groups = groups?;
+    check_above(location, !groups.is_empty())?;
+    Ok((Around { target, groups, work, left }, found))
 }
 
 /// Looks for anything in the way of a new array. Nothing is, where an array is to grow, or in a
@@ -196,6 +199,10 @@ impl Place {
             }
             _ => (false, start_over(job, running, &target, work.as_ref(), &left, found).await?),
         };
+        let target = match Archive::of(&job.request.target) {
+            Some(archive) => archive.open_built(&job.stores)?,
+            None => target,
+        };
         let target = settle(job, target, if resumes { Some(&left) } else { None }).await?;
         // A store without rename cannot build the new array beside the old one.
         let goes_first = replaces && target.local_root().is_none();
@@ -244,7 +251,12 @@ impl Place {
         work: WorkDir,
         lock: WriterLock,
     ) -> Result<Self, Error> {
-        let replaces = saved.replaces && target.local_root().is_some();
+        let archive = Archive::of(&job.request.target);
+        let replaces = saved.replaces && target.local_root().is_some() && archive.is_none();
+        let target = match archive {
+            Some(archive) => archive.open_built(&job.stores)?,
+            None => target,
+        };
         let chunks = work.noting_uploads(&chunks_at(job, Some(&work), &target, replaces)?)?;
         let (intermediate, temp_to_remove) = intermediate(job, Some(&work))?;
         Ok(Self {
@@ -388,8 +400,14 @@ async fn start_over(
     if let Some(work) = work {
         work.clear(left).await?;
     }
+    let archive = Archive::whole(location).filter(|_| !job.in_tree);
+    if let (Some(work), Some(archive)) = (work, &archive) {
+        let replaces = running.existing == Existing::Overwrite && archive.is_there();
+        let noted = work.set_replaces(replaces).await;
+        noted.map_err(|source| store_error("write", location, source))?;
+    }
     // One file takes the place of another at the end.
-    Ok(replaces && file.is_none())
+    Ok(replaces && file.is_none() && archive.is_none())
 }
 
 /// Removes the array that a new one replaces, what makes it one before its chunks. The job is saved

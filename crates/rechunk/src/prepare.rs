@@ -3,6 +3,7 @@
 use rechunk_store::{Meter, Stores, is_versioned};
 
 use crate::Error;
+use crate::archive_target;
 use crate::chunk_keys;
 use crate::fixed_source::fixed_source;
 use crate::growth::{Neighbours, Trust};
@@ -15,10 +16,11 @@ use crate::request::CopyRequest;
 impl Job {
     /// Opens the source and plans. Reads metadata and a few chunk sizes; writes nothing.
     pub async fn prepare(request: CopyRequest, stores: &Stores) -> Result<Self, Error> {
+        archive_target::check_request(&request)?;
         let stores = stores.with_meter(&Meter::new());
         let request = fixed_source(request, &stores).await?;
         let source = open_array(&request.source, &request.open_options(), &stores).await?;
-        Self::plan(request, source, stores).await
+        archive_target::of_array(Self::plan(request, source, stores).await?)
     }
 
     /// [`Job::prepare`] for a source that is open. One of whose chunks a few were looked for, and

@@ -10,6 +10,7 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::Error;
+use crate::archive_target;
 use crate::fixed_source::fixed_source;
 use crate::growth::check_trust;
 use crate::job::Job;
@@ -264,10 +265,12 @@ pub async fn prepare(
     stores: &Stores,
 ) -> Result<Prepared, Error> {
     check_trust(&request)?;
+    archive_target::check_request(&request)?;
     let request = fixed_source(request, stores).await?;
     if let Some(pyramid) = request.pyramid.clone() {
         selection.check_unused()?;
         let job = Box::pin(prepare_pyramid(request, *pyramid, stores)).await?;
+        let job = archive_target::of_tree(job)?;
         return Ok(Prepared::Tree(Box::new(job)));
     }
     let stores = stores.with_meter(&Meter::new());
@@ -278,12 +281,12 @@ pub async fn prepare(
             let left_out = left_out(&array.location, &store).await?;
             let mut job = Job::plan(request, *array, stores).await?;
             job.warnings.extend(left_out);
-            Ok(Prepared::Array(Box::new(job)))
+            Ok(Prepared::Array(Box::new(archive_target::of_array(job)?)))
         }
         Opened::Group(documents, format) => {
             let source = Source { store, documents, format };
             let job = TreeJob::prepare(request, selection, &source, stores).await?;
-            Ok(Prepared::Tree(Box::new(job)))
+            Ok(Prepared::Tree(Box::new(archive_target::of_tree(job)?)))
         }
     }
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::Growth;
 use crate::advice::MoreMemory;
 use crate::apply::ApplyReport;
+use crate::archive::ArchiveReport;
 use crate::missing_report::MissingReport;
 use crate::system;
 
@@ -59,6 +60,9 @@ pub struct Report {
     /// Location of the version that was made, where the target was to be a new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version_made: Option<String>,
+    /// The ZIP file, where the target is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archive: Option<ArchiveReport>,
     /// True if the target was read back and found equal; absent, too, where no chunk of the source
     /// was found.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -210,6 +214,7 @@ impl Report {
             missing: None,
             already_complete: false,
             version_made: None,
+            archive: None,
             verified: None,
             warnings: warnings.to_vec(),
             notes: Vec::new(),

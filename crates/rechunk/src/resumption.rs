@@ -6,6 +6,7 @@ use rechunk_grid::Region;
 use rechunk_store::{Role, Store};
 
 use crate::Error;
+use crate::archive::Archive;
 use crate::chunk_objects::remove_keys_of;
 use crate::error::store_error;
 use crate::formats::Documents;
@@ -48,7 +49,10 @@ pub(crate) async fn rebuilt(
         let found = store.exists_anything().await;
         found.map_err(|source| store_error("look at", store.label(), source))
     };
-    let is_local = target.local_root().is_some() && job.target.file_name().is_none();
+    // What is to be packed is built in place of a replacement.
+    let is_local = target.local_root().is_some()
+        && job.target.file_name().is_none()
+        && Archive::of(&job.request.target).is_none();
     // What is replaced is there until the new array is whole, which is built beside it.
     let replaces = is_local
         && (is_there(work.staging()?).await?

@@ -9,6 +9,7 @@ use rechunk_exec::Observer;
 use rechunk_store::Role;
 use tokio_util::sync::CancellationToken;
 
+use crate::archive::{ArchiveReport, check_kept};
 use crate::around::Around;
 use crate::complete::is_result_of;
 use crate::gzip_file::unpack;
@@ -81,6 +82,7 @@ impl Job {
         if !running.durable {
             self.stores = self.stores.without_fsync();
         }
+        check_kept(&self.request.target, running.keep_temp)?;
         if running.existing == Existing::Resume
             && let Some(report) = Box::pin(self.done_before(running, started, &cancel)).await?
         {
@@ -105,6 +107,7 @@ impl Job {
     /// what will run.
     pub async fn check_target(&mut self, running: Running) -> Result<(), Error> {
         self.check_missing().await?;
+        check_kept(&self.request.target, running.keep_temp)?;
         let (around, found) = check_place(self).await?;
         self.may_run(running, &around, found).await?;
         if matches!(around.left, Left::Nothing) && !self.is_complete {
@@ -213,6 +216,7 @@ impl Job {
         let mut report = self.report(started);
         report.verified = verified;
         report.already_complete = true;
+        report.archive = self.archive_report();
         report.tasks = Some(TaskReport::all_resumed(self.planned.plan.task_count()));
         report
     }
@@ -254,6 +258,11 @@ impl Job {
         let (location, planning) = (&self.request.target, &self.request.planning);
         verify::check_copy(&self.source, &written, None, location, planning, cancel).await?;
         Ok(Some(true))
+    }
+
+    /// The report of the ZIP file that the target is, when it is there.
+    pub(crate) fn archive_report(&self) -> Option<ArchiveReport> {
+        ArchiveReport::of_run(&self.request.target).filter(|_| !self.in_tree)
     }
 
     /// The plan, and what this process has done so far.

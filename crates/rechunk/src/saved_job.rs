@@ -16,7 +16,7 @@ use crate::growth::Growth;
 use crate::is_copy::is_copy;
 use crate::request::CopyRequest;
 use crate::sample::Sampled;
-use crate::work_dir::JOB_KEY;
+use crate::state_place::JOB_KEY;
 
 pub(crate) const JOB_VERSION: u32 = 1;
 /// Member of a saved job that has the checksum of all others.

@@ -7,6 +7,7 @@ use rechunk_planner::Planned;
 use rechunk_store::{Meter, Stores};
 use sha2::{Digest, Sha256};
 
+use crate::archive_target;
 use crate::job::Job;
 use crate::open::open_array;
 use crate::plan_request::temp_is_memory;
@@ -87,7 +88,7 @@ impl Job {
         let mut plan = saved.plan.clone();
         plan.memory.budget_bytes = budget_bytes;
         let planned = Planned { plan, candidates: Vec::new() };
-        Ok(Self::of(specified, (plan_request, planned), sampled, opened_at))
+        archive_target::of_array(Self::of(specified, (plan_request, planned), sampled, opened_at))
     }
 
     /// True if a process that takes this plan over need not look at chunks of the source. Some were

@@ -5,24 +5,30 @@ use std::path::{Path, PathBuf};
 
 use futures::stream::{self, StreamExt};
 use rechunk_n5::N5Version;
-use rechunk_store::{Role, Store, StoreError, Stores, has_zip_name, is_remote, remote_names};
+use rechunk_store::{Role, Store, StoreError, Stores, has_zip_name, remote_names};
 use rechunk_zarr::GroupMetadata;
 
+use crate::archive::{Archive, target_location};
 use crate::consolidated::at_once;
 use crate::error::store_error;
 use crate::formats::{Documents, Format, Metadata, NewGroup, Node, node_in};
+use crate::real_path::canonical;
 use crate::{Error, Remedy};
 
 /// Kind of a store that [`Store::read_only`] may name.
 const ICECHUNK: &str = "an Icechunk repository";
 
-/// Opens the target's place; nothing is created.
+/// Opens the target's place; nothing is created. A ZIP file is opened as it is, or where a run
+/// builds it.
 pub(crate) fn open_target(location: &str, stores: &Stores) -> Result<Store, Error> {
     if location.is_empty() {
         return Err(Error::Usage { message: "no target is named".to_owned(), hint: None });
     }
-    let store = stores.open(location).map_err(|source| store_error("open", location, source))?;
-    check_writable(location, &store)?;
+    let place = target_location(location);
+    let store = stores.open(&place).map_err(|source| store_error("open", location, source))?;
+    if Archive::of(location).is_none() {
+        check_writable(location, &store)?;
+    }
     Ok(store.with_role(Role::Target))
 }
 
@@ -50,8 +56,8 @@ pub(crate) fn check_writable(location: &str, store: &Store) -> Result<(), Error>
              references",
         ),
         _ => (
-            "this version only reads ZIP files".to_owned(),
-            "write a directory, and zip what is in it without compression",
+            "what is in a ZIP file stays as it is".to_owned(),
+            "write a directory, or a ZIP file as a whole",
         ),
     };
     Err(Error::Usage {
@@ -107,26 +113,6 @@ pub fn lies_in(path: &str, location: &str) -> bool {
     real.is_some_and(|(path, location)| path.starts_with(location))
 }
 
-/// The real path of a local location, links resolved as far as it exists, or of the file it is
-/// in; `None` for URLs.
-pub(crate) fn canonical(location: &str) -> Option<PathBuf> {
-    if is_remote(location) {
-        return None;
-    }
-    let store = Store::open(location).ok()?;
-    let root = store.local_root().or(store.archive())?.to_path_buf();
-    let absolute = std::path::absolute(&root).ok()?;
-    let mut missing = Vec::new();
-    let mut existing = absolute.as_path();
-    loop {
-        if let Ok(real) = existing.canonicalize() {
-            return Some(missing.into_iter().rev().fold(real, |path, name| path.join(name)));
-        }
-        missing.push(existing.file_name()?.to_owned());
-        existing = existing.parent()?;
-    }
-}
-
 /// Refuses one file where there are no files to be written in parts.
 pub(crate) fn check_file(location: &str, store: &Store, target: &Metadata) -> Result<(), Error> {
     if target.file_name().is_none() || store.local_root().is_some() {
@@ -161,7 +147,10 @@ pub(crate) async fn refuse_found(
 ) -> Result<(), Error> {
     let Some(reason) = found? else { return Ok(()) };
     let is_old_file = is_file && store.local_root().is_some_and(Path::is_file);
-    let is_array = is_old_file || matches!(what_is_at(store).await?, Some(Node::Array(_)));
+    let is_packed = store.archive().is_some();
+    let is_array = is_old_file
+        || is_packed && holds_node(store).await
+        || !is_packed && matches!(what_is_at(store).await?, Some(Node::Array(_)));
     Err(Error::Conflict {
         location: location.to_owned(),
         reason: reason.to_owned(),
@@ -172,6 +161,9 @@ pub(crate) async fn refuse_found(
 /// Looks at what is at a target.
 #[expect(clippy::disallowed_methods, reason = "what is no object of a store is in the way too")]
 pub(crate) async fn in_the_way(location: &str, store: &Store, is_file: bool) -> InTheWay {
+    if store.archive().is_some() {
+        return Ok(Some("exists"));
+    }
     if let Some(path) = store.local_root() {
         match std::fs::symlink_metadata(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -205,6 +197,15 @@ pub(crate) async fn check_replaceable(
         reason: reason.to_owned(),
         hint: Some(hint.into()),
     };
+    if store.archive().is_some() {
+        if holds_node(store).await {
+            return Ok(());
+        }
+        return Err(conflict(
+            "holds no array or group of Zarr: no other file is replaced",
+            "choose another target, or remove it yourself",
+        ));
+    }
     match what_is_at(store).await? {
         Some(Node::Array(_)) if !is_file => {}
         Some(Node::Group(_)) => {
@@ -233,6 +234,11 @@ pub(crate) async fn check_replaceable(
         }
     }
     Ok(())
+}
+
+/// True for a ZIP file of an array or group. One that cannot be read is somebody's.
+pub(crate) async fn holds_node(store: &Store) -> bool {
+    what_is_at(store).await.is_ok_and(|node| node.is_some())
 }
 
 /// Refuses a group where a run that is given up was to write an array: it was made since.
@@ -271,6 +277,9 @@ pub(crate) async fn check_still_its(
 pub(crate) async fn is_array(store: &Store) -> Result<bool, Error> {
     if store.local_root().is_some_and(Path::is_file) {
         return Ok(true); // it got its name when it was whole
+    }
+    if store.archive().is_some() && !holds_node(store).await {
+        return Ok(false);
     }
     let found = Documents::fetch(&store.with_role(Role::Control)).await;
     let found = found.map_err(|source| store_error("look at", store.label(), source))?;

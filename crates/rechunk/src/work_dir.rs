@@ -6,36 +6,24 @@ mod locking;
 mod ours;
 mod removal;
 
-use std::ffi::OsStr;
-use std::path::Path;
 use std::time::SystemTime;
 
 use bytes::Bytes;
 use futures::future::{self, BoxFuture, FutureExt};
 use rechunk_exec::{JOURNAL_KEY, SEGMENTS};
-use rechunk_store::{Holder, Role, Store, Stores, is_versioned};
-use sha2::{Digest, Sha256};
+use rechunk_store::{Holder, Role, Store, StoreError, Stores};
 
 use crate::Error;
+use crate::archive::state_location;
 use crate::error::store_error;
-use crate::formats::hex;
 use crate::report::Report;
 use crate::saved_job::SavedJob;
-use crate::target::canonical;
+use crate::state_place::{BUILT, DONE_KEY, JOB_KEY, PACKED, TREE_KEY, WRITTEN_KEY, state_name};
 
 /// Key of the file that a running process holds locked.
 const LOCK_KEY: &str = "lock";
 /// Beginning of the keys that are written to read the store's clock, while another run writes.
 const CLOCK: &str = "lock-clock-";
-/// Key of the saved job.
-pub(crate) const JOB_KEY: &str = "job.json";
-/// Key of the job again, once its target is complete: only leftovers are to be removed then.
-const DONE_KEY: &str = "done.json";
-/// Key of the saved copy of a whole group. It goes last of what is saved: while it is there, a run
-/// can go on.
-const TREE_KEY: &str = "tree.json";
-/// Key of the mark that all arrays of a group have their chunks, and begin to be made known.
-const WRITTEN_KEY: &str = "written";
 /// Key of the report of a run that did not finish.
 const REPORT_KEY: &str = "report.json";
 /// Name of the directory that notes uploads under way.
@@ -46,11 +34,13 @@ pub(crate) const PARTS: &str = "parts";
 pub(crate) const OPEN: &str = "open";
 /// Directories in a work directory, in the order in which they are removed. The journal goes before
 /// all that it speaks of.
-const PLACES: [&str; 5] = [PARTS, "intermediate", "target", "replaced", "source"];
+const PLACES: [&str; 6] = [PARTS, "intermediate", PACKED, BUILT, "replaced", "source"];
+/// Key of the mark that a file at the target may be replaced.
+const REPLACES_KEY: &str = "replaces";
 /// After the lock only goes what the next one, who may have taken it by then, does not write before
 /// his own end.
-const KEYS: [&str; 7] =
-    [JOURNAL_KEY, REPORT_KEY, JOB_KEY, TREE_KEY, WRITTEN_KEY, LOCK_KEY, DONE_KEY];
+const KEYS: [&str; 8] =
+    [JOURNAL_KEY, REPORT_KEY, JOB_KEY, TREE_KEY, WRITTEN_KEY, REPLACES_KEY, LOCK_KEY, DONE_KEY];
 /// Largest lock file that is read, bytes: many runs, a line each.
 const LOCK_BYTES_MAX: u64 = 1 << 20;
 const JOB_BYTES_MAX: u64 = 16 << 20;
@@ -86,7 +76,7 @@ pub(crate) struct WorkDir {
 impl WorkDir {
     /// The work directory of a target; nothing is created.
     pub(crate) fn of(target: &str, stores: &Stores) -> Result<Self, Error> {
-        let location = format!("{}.rechunk", state_name(target));
+        let location = format!("{}.rechunk", state_name(&state_location(target)));
         let store = stores.open(&location);
         let store = store.map_err(|source| store_error("open", &location, source))?;
         let uploads = UPLOADS.to_owned();
@@ -110,7 +100,7 @@ impl WorkDir {
 
     /// Place to build a replacing array.
     pub(crate) fn staging(&self) -> Result<Store, Error> {
-        self.child("target")
+        self.child(BUILT)
     }
 
     /// Place to put a replaced array aside.
@@ -196,7 +186,7 @@ impl WorkDir {
 
     /// True if the directory is there, and nothing that says of a run of a group what it was.
     pub(crate) async fn is_emptied_tree(&self) -> Result<bool, Error> {
-        self.has_none_but(&[WRITTEN_KEY, LOCK_KEY]).await
+        self.has_none_but(&[WRITTEN_KEY, REPLACES_KEY, LOCK_KEY]).await
     }
 
     /// True if the directory is there, with nothing in it but these.
@@ -304,6 +294,20 @@ impl WorkDir {
         found.map_err(|source| store_error("look at", self.store.label(), source))
     }
 
+    /// Says whether a file at the target may be replaced.
+    pub(crate) async fn set_replaces(&self, replaces: bool) -> Result<(), StoreError> {
+        if replaces {
+            self.store.put_durable(REPLACES_KEY, Vec::new()).await
+        } else {
+            self.store.delete(REPLACES_KEY).await
+        }
+    }
+
+    /// True if [`WorkDir::set_replaces`] has said so.
+    pub(crate) async fn may_replace(&self) -> Result<bool, StoreError> {
+        self.store.exists(REPLACES_KEY).await
+    }
+
     /// Says that all of the target is written.
     pub(crate) async fn set_done(&self, job: &SavedJob) -> Result<(), Error> {
         self.put(DONE_KEY, job.to_checked_json()?).await
@@ -345,37 +349,6 @@ impl WorkDir {
         let put = self.store.put_durable(key, bytes).await;
         put.map_err(|source| store_error("write", self.store.label(), source))
     }
-}
-
-/// Name of the state of runs at a target: beside it, where something can be there. That of a
-/// version of a data set is in the current directory.
-fn state_name(target: &str) -> String {
-    if !is_versioned(target) {
-        return own_name(target);
-    }
-    let target = target.trim_end_matches('/');
-    let place = target.split_once("://").map_or(target, |(_, place)| place);
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
-    let name: String = place.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
-    // Two places may become one name.
-    format!("{name}-{}", &hex(&Sha256::digest(target))[..8])
-}
-
-/// The name of a target that its work directory is named after: one for all runs that write there.
-/// Its own path, if it is given by a link, by a URL of a file, or ends in dots; else as it is
-/// given.
-fn own_name(target: &str) -> String {
-    let given = target.trim_end_matches('/');
-    let path = Path::new(given);
-    let is_plain = !given.contains("://")
-        && path.file_name().and_then(OsStr::to_str).is_some_and(|name| given.ends_with(name))
-        && !path.symlink_metadata().is_ok_and(|found| found.is_symlink());
-    let real = if is_plain { None } else { canonical(target) };
-    // Somebody may have moved the target of an interrupted run elsewhere, and left a link.
-    let real = real.and_then(|path| path.into_os_string().into_string().ok());
-    let has_state = |name: &str| Path::new(&format!("{name}.rechunk")).is_dir();
-    let real = real.filter(|real| has_state(real) || !has_state(given));
-    real.unwrap_or_else(|| given.to_owned())
 }
 
 /// Process that has last locked a file with this text.

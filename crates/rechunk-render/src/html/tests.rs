@@ -257,6 +257,7 @@ fn group(count: usize) -> Sheet {
         arrays_left_out: 0,
         totals: Totals::default(),
         already_complete: false,
+        archive: None,
         groups: Vec::new(),
         unmoved: Vec::new(),
         others: None,

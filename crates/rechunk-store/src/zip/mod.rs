@@ -7,6 +7,7 @@
 mod body;
 mod fault;
 mod index;
+mod pack;
 #[cfg(test)]
 mod tests;
 
@@ -26,6 +27,7 @@ use tokio::sync::OnceCell;
 
 use self::fault::ZipFault;
 use self::index::Index;
+pub use self::pack::{Packed, Packing};
 
 /// A local ZIP file. Where a name is there twice the last one counts.
 #[derive(Debug, Clone)]

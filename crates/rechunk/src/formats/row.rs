@@ -83,6 +83,10 @@ pub(crate) enum Fact {
     PackedFiles,
     /// Size and place of voxels are fields of its own, which every array has.
     VoxelFields,
+    /// It may lie in ZIP files.
+    InZipFiles,
+    /// An image of it may be one file, by RFC-9 of OME-Zarr.
+    OneFileImages,
     /// Fields of a record are spelled as NumPy spells them.
     NumpyRecords,
 }

@@ -23,7 +23,7 @@ use crate::consolidated::at_once;
 use crate::formats::Format;
 use crate::member_location::member_path;
 use crate::some_names::some_names;
-use crate::target::open_target;
+use crate::target::{check_writable, open_target};
 use crate::work_dir::WorkDir;
 use found::Place;
 use nodes::{NodePlan, Nodes, has_documents};
@@ -63,6 +63,7 @@ pub async fn migrate(
 ) -> Result<MigrateReport, Error> {
     let location = &request.location;
     let store = open_target(location, stores)?;
+    check_writable(location, &store)?;
     let place = Box::pin(Place::look(request, &store)).await?;
     let (place, nodes) = Box::pin(Nodes::of(place, stores)).await?;
     check(request, &place, &nodes).await?;

@@ -13,8 +13,8 @@ use crate::formats::{Documents, Fact, Format};
 use crate::image_above::{Above, Climb};
 use crate::member_location::member_location;
 use crate::open::{OpenArray, Opened, open_array, open_node, open_store};
+use crate::real_path::canonical;
 use crate::request::CopyRequest;
-use crate::target::canonical;
 use crate::{Error, Remedy};
 
 /// An image of which level 0 is open. Lists have one entry for each axis, slowest first.

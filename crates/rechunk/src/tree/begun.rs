@@ -18,6 +18,8 @@ use super::state::{Start, TreePlace};
 use super::together::{at_once, share_budget};
 use super::{TreeArray, TreeJob};
 use crate::Error;
+use crate::archive::{Archive, ArchiveReport};
+use crate::archive_packing::{self, comment};
 use crate::complete;
 use crate::job::Job;
 use crate::others::CopyOthers;
@@ -175,13 +177,32 @@ impl BegunTree {
             }
         }
         job.write_beside().await?;
+        let tasks = self.report.tasks.map_or(0, |tasks| tasks.total);
+        pack(job, place, settings, tasks).await?;
         if let Some(work) = &place.work {
             work.remove().await?;
         }
         self.report.already_complete = place.start == Start::Done;
+        self.report.archive = ArchiveReport::of_run(&job.request.target);
         self.report.end(settings.started, &job.stores.meter().traffic(), &self.said);
         Ok(())
     }
+}
+
+/// Packs a group that is to be a ZIP file, and says that it was.
+async fn pack(
+    job: &TreeJob,
+    place: &TreePlace,
+    settings: &Settings,
+    tasks: u64,
+) -> Result<(), Error> {
+    let archive = Archive::whole(&job.request.target).filter(|_| place.start != Start::Done);
+    let (Some(archive), Some(work)) = (archive, &place.work) else { return Ok(()) };
+    let comment = comment(job.format, &job.root.attributes);
+    let counts = (&settings.cancel, tasks);
+    let (place, verify) = ((&place.target, work), settings.running.verify);
+    archive_packing::pack(&archive, place, comment, verify, counts).await?;
+    work.set_written().await
 }
 
 /// Events that announce arrays, each with its path, of their paths and the bytes to come of each.

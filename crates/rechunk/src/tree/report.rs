@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::plans::{CANDIDATES_MAX, HELD_MAX};
 use super::said::Said;
 use super::{TreeArray, TreeJob};
+use crate::archive::ArchiveReport;
 use crate::others::OthersReport;
 use crate::pyramid::PyramidReport;
 use crate::report::{MemoryReport, Report, TaskReport};
@@ -55,6 +56,9 @@ pub struct TreeReport {
     /// True if an earlier run had written all of the target, so that nothing was copied.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub already_complete: bool,
+    /// The ZIP file, where the target is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archive: Option<ArchiveReport>,
     /// True if every array was read back and found equal, and every other file byte by byte. Arrays
     /// that an earlier run completed are not read again.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,6 +125,7 @@ impl TreeReport {
             tasks: None,
             elapsed_seconds: None,
             already_complete: false,
+            archive: ArchiveReport::of_plan(&job.request.target),
             verified: None,
             warnings: Vec::new(),
         }

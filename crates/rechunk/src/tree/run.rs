@@ -13,6 +13,7 @@ use super::done::{is_done, keeps_no_state};
 use super::report::TreeReport;
 use super::said::Said;
 use super::state::{Left, Start, TreePlace, start};
+use crate::archive::{check_above, check_kept};
 use crate::intermediate::check_temp;
 use crate::place::work_dir;
 use crate::plan_request::temp_is_memory;
@@ -34,6 +35,7 @@ impl TreeJob {
 
     /// [`TreeJob::check_target`], and what the run would do.
     async fn check_start(&mut self, running: Running) -> Result<Start, Error> {
+        check_kept(&self.request.target, running.keep_temp)?;
         let target = self.open_target().await?;
         let left = match self.work_dir(&target)? {
             Some(work) => Left::at(&work, &target).await?,
@@ -122,7 +124,8 @@ impl TreeJob {
             check_apart(source, work.location(), "target")?;
         }
         if !self.grows() && self.adds.is_none() {
-            groups_above(&target, self.format).await?;
+            let above = groups_above(&target, self.format).await?;
+            check_above(location, !above.is_empty())?;
         }
         consolidated::check(location, &target, self.format).await?;
         self.check_beside().await?;

@@ -11,6 +11,7 @@ use super::grown::check_fresh;
 use super::levels::check_removable;
 use super::saved::SavedTree;
 use super::{TreeArray, TreeJob};
+use crate::archive::Archive;
 use crate::error::store_error;
 use crate::formats::Documents;
 use crate::may_start::{
@@ -18,7 +19,7 @@ use crate::may_start::{
 };
 use crate::member_location::member_location;
 use crate::request::{Existing, Running};
-use crate::target::{check_absent, open_target};
+use crate::target::{check_absent, check_replaceable, holds_node, open_target};
 use crate::work_dir::WorkDir;
 use crate::writer_lock::WriterLock;
 use crate::{Error, Remedy};
@@ -78,26 +79,33 @@ pub(crate) async fn start(
     if let Some(adding) = &job.adds {
         return start_added(job, adding, running, (target, left)).await;
     }
+    let archive = Archive::whole(location);
     match (left, running.existing) {
         (Left::Unfinished(_), Existing::Refuse) => Err(unfinished(location)),
         (Left::Unfinished(saved), Existing::Resume) => {
             match saved.difference(&SavedTree::new(job)) {
                 Some(difference) => Err(other_job(location, &difference)),
                 None if saved.is_given_up() => Ok(Start::Over),
+                None if archive.is_some_and(|archive| archive.is_packed()) => Ok(Start::Done),
                 None => Ok(Start::Resume),
             }
         }
         (Left::Unfinished(_), Existing::Overwrite) => {
-            // Complete, it may have been put to use.
-            if is_node(target).await? {
+            // Complete, it may have been put to use; not before it is packed.
+            let is_seen = archive.is_none_or(|archive| archive.is_packed());
+            if is_seen && is_node(target).await? {
                 return Err(there(location, "is complete", Remedy::ResumeToTidy));
             }
             Ok(Start::Over)
         }
         (Left::Nothing | Left::Emptied, Existing::Resume)
-            if TreeDocuments::of(job)?.are_at(target).await? =>
+            if (target.archive().is_none() || holds_node(target).await)
+                && TreeDocuments::of(job)?.are_at(target).await? =>
         {
             Ok(Start::Done)
+        }
+        (Left::Nothing | Left::Emptied, Existing::Overwrite) if target.archive().is_some() => {
+            check_replaceable(location, target, false).await.map(|()| Start::Fresh)
         }
         (Left::Nothing | Left::Emptied, _) => {
             absent(location, target).await?;
@@ -195,13 +203,29 @@ async fn is_node(target: &Store) -> Result<bool, Error> {
 /// Refuses a target where something is: a group is never replaced, nor an array by one.
 async fn absent(location: &str, target: &Store) -> Result<(), Error> {
     match check_absent(location, target, false).await {
-        Err(Error::Conflict { location, reason, .. }) => {
+        Err(Error::Conflict { location, reason, .. }) if target.archive().is_none() => {
             let hint = "choose another target, or remove it yourself: a group is not put in the \
                         place of what is there";
             Err(there(&location, &reason, hint))
         }
         other => other,
     }
+}
+
+/// Notes whether a ZIP file that is there is to be replaced in the end.
+async fn note_replaced(
+    location: &str,
+    running: Running,
+    start: Start,
+    work: &WorkDir,
+) -> Result<(), Error> {
+    let Some(archive) = Archive::whole(location) else { return Ok(()) };
+    let overwrites = running.existing == Existing::Overwrite;
+    if !overwrites && start == Start::Over {
+        return Ok(()); // as the run has noted that is gone on with
+    }
+    let noted = work.set_replaces(overwrites && archive.is_there()).await;
+    noted.map_err(|source| store_error("write", location, source))
 }
 
 /// The place of a run that may write.
@@ -231,7 +255,13 @@ impl TreePlace {
         let lock = work.lock(&job.request.target).await?;
         let begun = Box::pin(Self::begin(job, running, &target, &work));
         match lock.while_held(&job.request.target, begun).await {
-            Ok(start) => Ok(Self { target, work: Some(work), start, lock: Some(lock) }),
+            Ok(start) => {
+                let target = match Archive::whole(&job.request.target) {
+                    Some(archive) if start != Start::Done => archive.open_built(&job.stores)?,
+                    _ => target,
+                };
+                Ok(Self { target, work: Some(work), start, lock: Some(lock) })
+            }
             Err(error) => {
                 // That it was refused is what is to be said.
                 let _ = work.unlock(lock).await;
@@ -258,6 +288,7 @@ impl TreePlace {
             _ => SavedTree::new(job),
         };
         if matches!(start, Start::Fresh | Start::Over) {
+            note_replaced(location, running, start, work).await?;
             work.save_tree(saved.to_json()?).await?;
         }
         if let (false, Some(adding)) = (saved.to_remove().is_empty(), &job.adds) {

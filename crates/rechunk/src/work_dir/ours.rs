@@ -8,9 +8,9 @@ use rechunk_exec::JOURNAL_KEY;
 
 use crate::Error;
 use crate::error::store_error;
+use crate::state_place::{DONE_KEY, JOB_KEY, TREE_KEY};
 use crate::work_dir::{
-    DONE_KEY, JOB_KEY, KEYS, LOCK_BYTES_MAX, LOCK_KEY, PLACES, TREE_KEY, UPLOADS, WorkDir,
-    holder_in, is_late,
+    KEYS, LOCK_BYTES_MAX, LOCK_KEY, PLACES, UPLOADS, WorkDir, holder_in, is_late,
 };
 
 /// A run that was taken over has sent fewer parts of a journal than that.

@@ -6,9 +6,8 @@ use rechunk_exec::{Journal, SEGMENTS};
 
 use crate::Error;
 use crate::error::store_error;
-use crate::work_dir::{
-    DONE_KEY, JOB_KEY, KEYS, LOCK_KEY, Left, OPEN, PARTS, PLACES, UPLOADS, WorkDir,
-};
+use crate::state_place::{DONE_KEY, JOB_KEY};
+use crate::work_dir::{KEYS, LOCK_KEY, Left, OPEN, PARTS, PLACES, UPLOADS, WorkDir};
 
 /// Number of the first keys of a work directory, which say nothing of whose it is. After these come
 /// `JOBS` keys that say the task. Where answers take long, those of a kind go at once.

@@ -15,6 +15,8 @@ pub(crate) static ZARR3: Row = Row {
     zarr_version: Some(ZarrVersion::V3),
     check_codec,
     facts: &[
+        Fact::InZipFiles,
+        Fact::OneFileImages,
         Fact::DimensionNames,
         Fact::StrictJson,
         Fact::GroupFields,
@@ -34,7 +36,13 @@ pub(crate) static ZARR2: Row = Row {
     file_ending: None,
     zarr_version: Some(ZarrVersion::V2),
     check_codec,
-    facts: &[Fact::ConsolidatedBeside, Fact::Meaning, Fact::Growth, Fact::NumpyRecords],
+    facts: &[
+        Fact::ConsolidatedBeside,
+        Fact::Meaning,
+        Fact::Growth,
+        Fact::NumpyRecords,
+        Fact::InZipFiles,
+    ],
 };
 
 fn check_codec(text: &str) -> Result<(), FormatError> {
