@@ -117,6 +117,76 @@ def test_an_engine_stops_with_its_caller_and_goes_on(cube: Path, tmp_path: Path,
     assert rechunk.verify(cube, tmp_path / "t.zarr")["equal"]
 
 
+def test_stages_go_to_the_workers_that_they_ask_for(cube: Path, tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+
+    class Done(distributed.WorkerPlugin):  # type: ignore[misc]
+        """Notes the stages of the parts that its worker does."""
+
+        name = "done"
+
+        def __init__(self) -> None:
+            self.stages: set[str] = set()
+
+        def transition(self, key: str, start: str, finish: str, **_: Any) -> None:
+            if finish == "executing" and str(key).startswith("rechunk-stage-"):
+                self.stages.add(str(key).split("-")[2])
+
+    loopback = {"host": "127.0.0.1", "dashboard_address": None}
+    named = {
+        name: {"cls": distributed.Worker, "options": {"nthreads": 1, "resources": {name: 1}, "host": "127.0.0.1"}}
+        for name in ("reading", "writing")
+    }
+    scheduler = {"cls": distributed.Scheduler, "options": loopback}
+    asked = {"push": {"resources": {"reading": 1}}, "pull": {"resources": {"writing": 1}}}
+    plan = rechunk.plan(cube, tmp_path / "t.zarr", **OPTIONS)
+    assert plan.stage_names == ["push", "pull"]
+    with distributed.SpecCluster(workers=named, scheduler=scheduler) as cluster, distributed.Client(cluster) as client:
+        client.register_plugin(Done())
+        report = plan.execute(client, parts=4, stage_options=asked)
+        stages = client.run(lambda dask_worker: sorted(dask_worker.plugins["done"].stages))
+        names = client.run(lambda dask_worker: dask_worker.name)
+        with pytest.raises(rechunk.UsageError, match="no worker of Dask has 1 of the resource 'gpu'"):
+            plan.execute(client, stage_options={"push": {"resources": {"gpu": 1}}})
+        with pytest.raises(rechunk.UsageError, match="has no option 'num_gpus'"):
+            plan.execute(client, stage_options={"push": {"num_gpus": 1}})
+    assert {names[worker]: stages[worker] for worker in names} == {"reading": ["0"], "writing": ["1"]}
+    assert report["parts"]["engine"] == "dask"
+    assert rechunk.verify(cube, tmp_path / "t.zarr")["equal"]
+
+
+def test_stage_options_that_nobody_takes_are_refused(cube: Path, tmp_path: Path) -> None:
+    plan = rechunk.plan(cube, tmp_path / "t.zarr", **OPTIONS)
+    with pytest.raises(rechunk.UsageError, match="no stage 'apply'") as raised:
+        plan.execute("threads", stage_options={"apply": {}})
+    assert raised.value.hint == "its stages are push, pull"
+    with pytest.raises(rechunk.UsageError, match="the engine threads can be asked for nothing"):
+        plan.execute("threads", stage_options={"push": {"num_gpus": 1}})
+    assert not (tmp_path / "t.zarr.rechunk").exists()
+
+
+@pytest.mark.skipif(engine_cases.lacks("ray") is not None, reason="ray is not installed")
+def test_ray_is_asked_for_what_a_stage_needs(cube: Path, tmp_path: Path) -> None:
+    plan = rechunk.plan(cube, tmp_path / "t.zarr", **OPTIONS)
+    with engine_cases.started("ray") as context:
+        with pytest.raises(rechunk.UsageError, match="has 0 of the resource 'GPU', and a part asks for 1"):
+            plan.execute(context, stage_options={"push": {"num_gpus": 1}})
+        plan.execute(context, parts=3, stage_options={"push": {"num_cpus": 0.5}})
+    assert rechunk.verify(cube, tmp_path / "t.zarr")["equal"]
+
+
+def test_slurm_submits_a_stage_with_its_own_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rechunk.engines import slurm
+
+    monkeypatch.setattr(slurm.shutil, "which", lambda command: f"/usr/bin/{command}")
+    engine = slurm.Slurm(tmp_path, ["--mem=1G"])
+    asked = engine.with_options({"sbatch": ["--gres=gpu:1"]})
+    assert asked.options == ["--mem=1G", "--gres=gpu:1"] and engine.options == ["--mem=1G"]
+    for wrong, said in (({"sbatch": "--gres=gpu:1"}, "a list"), ({"gres": "gpu:1"}, "no option 'gres'")):
+        with pytest.raises(rechunk.UsageError, match=said):
+            engine.with_options(wrong)
+
+
 @pytest.mark.parametrize("name", (*DRIVEN, "a process pool"))
 def test_a_dead_worker_is_survived(
     cube: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch

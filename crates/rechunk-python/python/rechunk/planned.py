@@ -84,6 +84,14 @@ class Plan:
         return list(self.report.get("candidates", []))
 
     @property
+    def stage_names(self) -> list[str]:
+        """The names of its stages: `copy`; `push` and `pull`; of an `apply`, `apply` and `combine`."""
+        report = self.report
+        plans = [report] if "plan" in report else report["arrays"]
+        names = [stage["name"] for found in plans if "plan" in found for stage in found["plan"]["stages"]]
+        return list(dict.fromkeys(names))
+
+    @property
     def workers(self) -> int:
         """Number of worker processes that it was planned for."""
         return int(self._job.request()["planning"]["workers"])
@@ -211,6 +219,7 @@ class Plan:
         *,
         parts: int | None = None,
         retries: int = 3,
+        stage_options: dict[str, dict[str, Any]] | None = None,
         progress: Progress = None,
         **options: Unpack[RunKeywords],
     ) -> Report:
@@ -220,6 +229,10 @@ class Plan:
         client of Dask. `parts` is the number of parts of each stage: four for each worker that the plan is
         made for, if it is not given. A part that fails is tried again, `retries` times.
 
+        `stage_options` are what the engine is asked for with the parts of a stage, by its name: which
+        workers take the operation of an `apply`, say. `{"apply": {"resources": {"GPU": 1}}}` for Dask,
+        `{"apply": {"num_gpus": 1}}` for Ray, `{"apply": {"sbatch": ["--gres=gpu:1"]}}` for Slurm.
+
         >>> import rechunk
         >>> plan = rechunk.plan("sst.zarr", "engine.zarr", chunks=(-1, 4, 4), workers=2)
         >>> plan.execute("threads")["parts"]["engine"]
@@ -228,7 +241,13 @@ class Plan:
         from rechunk.engines import execute
 
         return execute(
-            self, executor, parts=parts, retries=retries, progress=progress, options=dict(options)
+            self,
+            executor,
+            parts=parts,
+            retries=retries,
+            stage_options=stage_options or {},
+            progress=progress,
+            options=dict(options),
         )
 
 

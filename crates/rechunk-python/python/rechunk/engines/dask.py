@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from rechunk.engines.driver import refuse_options
 from rechunk.engines.rounds import Outcome, rounds
 from rechunk.engines.worker import missing, run_part
 from rechunk.errors import UsageError
+
+OPTIONS = ("resources", "workers", "allow_other_workers", "priority")
+"""Words of `Client.map` that the parts of a stage may be given with."""
 
 
 class Dask:
@@ -15,10 +19,23 @@ class Dask:
 
     name = "dask"
 
-    def __init__(self, client: Any, owned: bool) -> None:
+    def __init__(self, client: Any, owned: bool, options: dict[str, Any] | None = None) -> None:
         self.client = client
         self.owned = owned
+        self.options = options or {}
         self.workers: int | None = len(client.scheduler_info(n_workers=-1)["workers"]) or None
+
+    def with_options(self, options: dict[str, Any]) -> Dask:
+        """Gives its parts these words of `Client.map`. No task waits for a resource that no worker has."""
+        refuse_options(self.name, options, OPTIONS)
+        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        for name, count in options.get("resources", {}).items():
+            if workers and all(worker.get("resources", {}).get(name, 0) < count for worker in workers):
+                raise UsageError(
+                    f"stage_options: no worker of Dask has {count} of the resource {name!r}",
+                    hint=f"start workers with it: dask worker --resources '{name}={count}'",
+                )
+        return Dask(self.client, False, options)
 
     def missing(self, paths: list[str]) -> str | None:
         """Names a path that a worker does not have."""
@@ -36,7 +53,14 @@ class Dask:
             shared = self.client.scatter(work, broadcast=True, hash=False)
             numbers = {"stage": stage, "of": of}
             futures = self.client.map(
-                _part, shares, work=shared, **numbers, retries=retries, pure=False, key="rechunk-part"
+                _part,
+                shares,
+                work=shared,
+                **numbers,
+                retries=retries,
+                pure=False,
+                key=f"rechunk-stage-{stage}",
+                **self.options,
             )
             share_of = {future.key: share for share, future in zip(shares, futures)}
             try:

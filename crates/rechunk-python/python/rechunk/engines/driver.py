@@ -36,7 +36,9 @@ PACKAGES = {
 class Engine(Protocol):
     """What an engine has to do.
 
-    It may have a method `missing(paths)`, which says where one of these local paths is not, or `None`.
+    It may have a method `missing(paths)`, which says where one of these local paths is not, or `None`; and
+    `with_options(options)`, which returns an engine that asks for more with the parts of a stage, or raises
+    `UsageError`.
     """
 
     name: str
@@ -87,6 +89,37 @@ def check_paths(engine: Engine, plan: Plan, temp: Any) -> None:
         )
 
 
+def engines_of_stages(
+    engine: Engine, plan: Plan, stage_options: dict[str, dict[str, Any]]
+) -> dict[str, Engine]:
+    """Finds the engines of the stages that ask for something of their own, before anything is begun."""
+    if not stage_options:
+        return {}
+    names = plan.stage_names
+    for name in stage_options:
+        if name not in names:
+            raise UsageError(
+                f"stage_options: the plan has no stage {name!r}", hint=f"its stages are {', '.join(names)}"
+            )
+    ask: Callable[[dict[str, Any]], Engine] | None = getattr(engine, "with_options", None)
+    if ask is None:
+        raise UsageError(
+            f"stage_options: the engine {engine.name} can be asked for nothing with a part",
+            hint="dask, ray and slurm can; leave them out",
+        )
+    return {name: ask(options) for name, options in stage_options.items()}
+
+
+def refuse_options(engine: str, options: dict[str, Any], known: tuple[str, ...]) -> None:
+    """Refuses options of an engine beyond those that it knows."""
+    for name in options:
+        if name not in known:
+            raise UsageError(
+                f"stage_options: the engine {engine} has no option {name!r}",
+                hint=f"it has {', '.join(known)}",
+            )
+
+
 def _made(path: str) -> str:
     """Returns `path`, or the nearest directory above it that is there: what is below will be made."""
     while path and ":" not in path and not os.path.exists(path):
@@ -102,6 +135,7 @@ def execute(
     retries: int,
     progress: Progress,
     options: dict[str, Any],
+    stage_options: dict[str, dict[str, Any]] | None = None,
 ) -> Report:
     """Runs `plan` on an engine. See `Plan.execute`."""
     engine = engine_of(executor, plan.workers)
@@ -110,6 +144,7 @@ def execute(
     told, close = listener(progress)
     try:
         check_paths(engine, plan, options.get("temp"))
+        engines = engines_of_stages(engine, plan, stage_options or {})
         # `resume` needs no word: parts that are done stay done.
         begin = {name: value for name, value in options.items() if name != "resume"}
         begun = plan.begin(**begin)
@@ -122,7 +157,8 @@ def execute(
             for stage in begun["stages"]:
                 of = max(1, min(wanted, stage["tasks"], PARTS_MAX))
                 sums.begin(stage, of)
-                for done in engine.run(work, stage["stage"], of, retries):
+                asked = engines.get(stage["name"], engine)
+                for done in asked.run(work, stage["stage"], of, retries):
                     sums.add(json.loads(done))
         report = plan.finish(**anywhere)
     finally:

@@ -6,9 +6,13 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from rechunk.engines.driver import refuse_options
 from rechunk.engines.rounds import Outcome, rounds
 from rechunk.engines.worker import missing, tell_part, told
 from rechunk.errors import UsageError
+
+OPTIONS = ("num_cpus", "num_gpus", "resources", "scheduling_strategy", "label_selector")
+"""Options of Ray's tasks that the parts of a stage may be given with."""
 
 
 class Ray:
@@ -16,10 +20,26 @@ class Ray:
 
     name = "ray"
 
-    def __init__(self, ray: Any, owned: bool) -> None:
+    def __init__(self, ray: Any, owned: bool, options: dict[str, Any] | None = None) -> None:
         self.ray = ray
         self.owned = owned
+        self.options = options or {}
         self.workers: int | None = int(ray.cluster_resources().get("CPU", 0)) or None
+
+    def with_options(self, options: dict[str, Any]) -> Ray:
+        """Gives its parts these options of Ray's tasks. None waits for a resource that the cluster lacks."""
+        refuse_options(self.name, options, OPTIONS)
+        names = {"num_cpus": "CPU", "num_gpus": "GPU"}
+        asked = {names[name]: count for name, count in options.items() if name in names}
+        has = self.ray.cluster_resources()
+        for name, count in {**asked, **options.get("resources", {})}.items():
+            if has.get(name, 0) < count:
+                raise UsageError(
+                    f"stage_options: Ray's cluster has {has.get(name, 0):g} of the resource {name!r}, and a "
+                    f"part asks for {count:g}",
+                    hint="start nodes with it, or ask for less",
+                )
+        return Ray(self.ray, False, options)
 
     def missing(self, paths: list[str]) -> str | None:
         """Names a path that a node does not have."""
@@ -36,7 +56,7 @@ class Ray:
 
     def run(self, work: str, stage: int, of: int, retries: int) -> Iterator[str]:
         """Does all shares of a stage."""
-        task = self.ray.remote(max_retries=retries)(tell_part)
+        task = self.ray.remote(max_retries=retries, **self.options)(tell_part)
 
         def attempt(shares: list[int]) -> Iterator[Outcome]:
             shared = self.ray.put(work)

@@ -14,7 +14,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from typing import Any
 
+from rechunk.engines.driver import refuse_options
 from rechunk.engines.rounds import Outcome, rounds
 from rechunk.engines.worker import tell_part, told
 from rechunk.errors import RechunkError, UsageError
@@ -52,6 +54,14 @@ class Slurm:
         self.directory = os.path.abspath(os.fspath(directory))
         self.options = list(options)
         self.python = python or sys.executable
+
+    def with_options(self, options: dict[str, Any]) -> Slurm:
+        """Submits its parts with further options of sbatch: `{"sbatch": ["--gres=gpu:1"]}`."""
+        refuse_options(self.name, options, ("sbatch",))
+        more = options.get("sbatch", ())
+        if isinstance(more, str):
+            raise UsageError("stage_options: sbatch is a list of options", hint='write ["--gres=gpu:1"]')
+        return Slurm(self.directory, [*self.options, *more], self.python)
 
     def run(self, work: str, stage: int, of: int, retries: int) -> Iterator[str]:
         """Does all shares of a stage."""
