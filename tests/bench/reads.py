@@ -1,21 +1,27 @@
 #!/usr/bin/env python3
-"""Reads blocks of the datastore, and files, beside nginx with the same files and the same client.
+"""Reads blocks of the datastore, and files, beside nginx and zarr-http-server with the same client.
 
-    tests/bench/reads.py [--blocks 512] [--seconds 5] [--connections 16] [--reps 3]
+    tests/bench/reads.py [--blocks 512] [--seconds 5] [--connections 16] [--reps 3] [--python PYTHON]
 
 Needs nginx and wrk (Debian: `apt install nginx-light wrk`). Blocks are 64 x 64 x 64 uint16, stored raw; nginx gives the
 files of N5 that they are in. Each repetition asks nginx, the datastore (`/datasets/U/1/1/1/0/x/y/z/0/0/0`) and the view
 of files (`rechunk serve PATH`) for the same blocks one after the other. It prints ratios of one run.
+
+PYTHON is a Python (3.12 or newer) with the package zarr-http-server: it serves the same bytes as chunks of a Zarr array, which
+`rechunk serve PATH` serves too, and nginx.
 """
 
 import argparse
+import json
 import os
 import re
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -35,6 +41,14 @@ http {{
     uwsgi_temp_path {root}/4; scgi_temp_path {root}/5;
     server {{ listen 127.0.0.1:{port}; root {files}; default_type application/octet-stream; }}
 }}
+"""
+
+ZARR_SERVER = """
+import sys
+from zarr.storage import LocalStore
+from zarr_http_server import serve, store_app
+
+serve(store_app(LocalStore(sys.argv[1], read_only=True)), port=int(sys.argv[2]), uvicorn_options={"log_level": "error"})
 """
 
 LUA = """
@@ -65,6 +79,36 @@ def rate(base, paths, options, folder):
     return float(re.search(r"Requests/sec:\s+([\d.]+)", said).group(1))
 
 
+def zarr_array(folder, places, shape, blocks):
+    """Writes the blocks as chunks of an array of Zarr v3, and returns their paths."""
+    zyx = shape[::-1]
+    document = {
+        "zarr_format": 3, "node_type": "array", "shape": zyx, "data_type": "uint16", "fill_value": 0,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [SIDE] * 3}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "codecs": [{"name": "bytes", "configuration": {"endian": "big"}}], "attributes": {},
+    }
+    folder.mkdir()
+    (folder / "zarr.json").write_text(json.dumps(document))
+    paths = []
+    for x, y, z in places:
+        path = f"c/{z}/{y}/{x}"
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(blocks[(x + y + z) % len(blocks)][12:])
+        paths.append(path)
+    return paths
+
+
+def wait_for(port):
+    """Waits until something listens."""
+    for _ in range(200):
+        with socket.socket() as asked:
+            if asked.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    sys.exit(f"nothing listens on port {port}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", default="target/release/rechunk")
@@ -72,6 +116,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--connections", type=int, default=16)
     parser.add_argument("--reps", type=int, default=3)
+    parser.add_argument("--python", help="a Python with zarr-http-server")
     options = parser.parse_args()
     for tool in ["nginx", "wrk"]:
         if shutil.which(tool) is None:
@@ -102,25 +147,38 @@ def main():
         stored = [f"/{name}/0/export.n5/setup0/timepoint0/s0/{x}/{y}/{z}" for x, y, z in places]
         asked = [f"/datasets/{name}/1/1/1/0/{x}/{y}/{z}/0/0/0" for x, y, z in places]
         rates = {"nginx": [], "datastore": [], "files": []}
+        if options.python:
+            chunks = [f"/array.zarr/{path}" for path in zarr_array(folder / "root/array.zarr", places, shape, blocks)]
+            peer = port + 1000
+            zarr_server = subprocess.Popen([options.python, "-c", ZARR_SERVER, folder / "root", str(peer)])
+            wait_for(peer)
+            rates |= {"zarr-http-server": [], "chunks": []}
         for _ in range(options.reps):
             rates["nginx"].append(rate(f"http://127.0.0.1:{port}", stored, options, folder))
             rates["datastore"].append(rate(f"http://{datastore.host}", asked, options, folder))
             rates["files"].append(rate(f"http://{files.host}", stored, options, folder))
+            if options.python:
+                rates["chunks"].append(rate(f"http://{files.host}", chunks, options, folder))
+                rates["zarr-http-server"].append(rate(f"http://127.0.0.1:{peer}", chunks, options, folder))
         peak = datastore.peak_mib()
-        nginx.terminate()
-        nginx.wait()
+        for other in [nginx, *([zarr_server] if options.python else [])]:
+            other.terminate()
+            other.wait()
     finally:
         for server in running:
             server.stop()
         shutil.rmtree(folder)
 
-    def ratio(way):
-        all_of = [a / b for a, b in zip(rates[way], rates["nginx"])]
+    def ratio(way, other="nginx"):
+        all_of = [a / b for a, b in zip(rates[way], rates[other])]
         return f"{statistics.median(all_of):.2f} ({min(all_of):.2f}-{max(all_of):.2f})"
 
     print(f"{options.blocks} blocks of {2 * SIDE**3 >> 10} KiB, {options.connections} connections")
     print(f"blocks of the datastore / files by nginx:  {ratio('datastore')}")
     print(f"files by rechunk / files by nginx:         {ratio('files')}")
+    if options.python:
+        print(f"chunks by rechunk / zarr-http-server:      {ratio('chunks', 'zarr-http-server')}")
+        print(f"blocks of the datastore / of it:           {ratio('datastore', 'zarr-http-server')}")
     print(f"datastore's peak: {peak:.0f} MiB")
 
 
