@@ -244,6 +244,10 @@ test-datastore KILLS="200" SEEDS="2000":
 bench-upload *ARGUMENTS: build
     python3 tests/bench/upload.py {{ARGUMENTS}}
 
+# 100 readers and 10 writers of the same blocks of a datastore for a minute: none torn, none failed, memory.
+bench-load *ARGUMENTS: build
+    python3 tests/bench/load.py {{ARGUMENTS}}
+
 # Requests that schemathesis makes of /openapi.json, to a datastore of its own: no answer may be a 5xx. Minutes.
 fuzz-rest SECONDS="60": build
     tests/tools/fuzz_rest.sh {{SECONDS}}
