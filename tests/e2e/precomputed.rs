@@ -238,6 +238,10 @@ fn arrays_that_no_volume_holds_are_refused() {
     copy("b.zarr", &["--codec", "jpeg"]).fails().says(&["uint8 of 1 or 3 channels"]);
     zarr(&folder.path().join("c.zarr"), &[70, 1000, 2], "uint8", &json!({}));
     copy("c.zarr", &["--codec", "jpeg"]).fails().says(&["2 x 70000 pixels", "at most 65535"]);
+    zarr(&folder.path().join("d.zarr"), &[1, 5, 6, 7], "uint8", &json!({}));
+    copy("d.zarr", &[]).ends_with(2).says(&["an axis of one channel", "z, y, x"]);
+    let image = ["pyramid", &folder.at("d.zarr"), &folder.at("out"), "--as", "precomputed"];
+    rechunk(&[&image[..], &["--levels", "1"]].concat()).ends_with(2).says(&["one channel"]);
     copy("c.zarr", &["--codec", "jpeg", "--chunks", "60,1000,1"]).fails().says(&["too narrow"]);
     copy("b.zarr", &["--codec", "cseg"]).fails().says(&["uint32 and uint64"]);
     assert!(!folder.path().join("out").exists());
@@ -286,6 +290,11 @@ fn jpeg_is_written_where_it_is_asked_for() {
     rechunk(&["verify", &volume, &again]).ok();
     copy(&volume, &again, &["--overwrite", "--codec", "jpeg:95"]).ok();
     assert_eq!(chunk("again"), chunk("volume"));
+    // Once more: it is there. What was read is not in it, and is not looked for.
+    copy(&source, &volume, &[&jpeg[..], &["--resume"]].concat()).ok();
+    copy(&source, &volume, &[&jpeg[..], &["--resume", "--verify"]].concat())
+        .ends_with(2)
+        .says(&["nothing to compare"]);
     copy(&volume, &again, &["--overwrite", "--codec", "jpeg:20"]).ok();
     assert!(chunk("again").len() < chunk("volume").len());
     // Levels of a pyramid are computed of what was read.

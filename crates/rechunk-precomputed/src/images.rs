@@ -83,15 +83,15 @@ pub(crate) fn encode_jpeg_workspace_bytes(decoded: u64, encoded: u64) -> u64 {
 /// Refuses chunks of a size along x, y and z that no JPEG has, or that would be mostly padding.
 pub(crate) fn check_jpeg(size: [u64; 3]) -> Result<(), FormatError> {
     let [width, height] = [size[0], size[1].saturating_mul(size[2])];
-    let refuse = |reason: &str| {
-        let what = format!("JPEG of {width} x {height} pixels, which are x and y·z of a chunk");
-        Err(field(CHUNK_SIZES).unsupported(format!("a {what}: {reason}"), "take other chunks"))
+    let refuse = |hint: &str| {
+        let what = format!("a JPEG of {width} x {height} pixels (x, and y times z, of a chunk)");
+        Err(field(CHUNK_SIZES).unsupported(what, hint))
     };
     if width.max(height) > JPEG_EXTENT_MAX {
-        return refuse(&format!("an image has at most {JPEG_EXTENT_MAX} along each"));
+        return refuse(&format!("take chunks with at most {JPEG_EXTENT_MAX} along each"));
     }
     if is_mostly_padding(width, height, width * height) {
-        return refuse("it is too narrow");
+        return refuse("it is too narrow: take chunks that are longer along x");
     }
     Ok(())
 }

@@ -57,6 +57,12 @@ impl PrecomputedMetadata {
     ) -> Result<(Self, Vec<String>), FormatError> {
         voxel_type::check(spec.data_type)?;
         let (channels, [z, y, x]) = axes(&spec.shape)?;
+        if channels == 1 && spec.shape.len() > 3 {
+            // It would be read with the axes z, y, x.
+            let hint = "a volume of one channel has the axes z, y, x: write the array without its \
+                        axis of channels, or take zarr3";
+            return Err(field(SIZE).unsupported("an axis of one channel", hint));
+        }
         let (chunk_channels, [chunk_z, chunk_y, chunk_x]) = axes(&spec.chunk_shape)?;
         let mut warnings = Vec::new();
         if chunk_channels != channels {

@@ -218,6 +218,7 @@ impl TokenFile {
         role: Role,
         datasets: Option<Vec<String>>,
     ) -> Result<String, TokenError> {
+        let _lock = self.file.lock().await;
         let mut tokens = self.stored().await?.unwrap_or_default();
         let is_odd = name.is_empty() || name.len() > NAME_BYTES_MAX;
         if is_odd || name.contains(char::is_control) {
@@ -237,6 +238,7 @@ impl TokenFile {
 
     /// Removes the token of a name; a server that has the file refuses it within a second.
     pub async fn revoke(&self, name: &str) -> Result<(), TokenError> {
+        let _lock = self.file.lock().await;
         let mut tokens = self.list().await?;
         let count = tokens.tokens.len();
         tokens.tokens.retain(|token| token.name != name);

@@ -6,12 +6,15 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
-use rechunk_store::{Role, Store, Stores, zip_place};
+use rechunk_store::{Role, Store, Stores, has_zip_name, zip_place};
 use serde::{Deserialize, Serialize};
 
 use crate::error::store_error;
-use crate::state_place::{BUILT, DONE_KEY, JOB_KEY, PACKED, TREE_KEY, WRITTEN_KEY, state_name};
+use crate::state_place::{
+    BUILT, DONE_KEY, JOB_KEY, PACKED, TREE_KEY, WRITTEN_KEY, ZIP_KEY, state_name,
+};
 use crate::{Error, Remedy};
 
 /// A target that is a ZIP file, or a member of the group that is one.
@@ -51,9 +54,10 @@ impl ArchiveReport {
 }
 
 impl Archive {
-    /// The ZIP file that a location is, or would lead into. A directory of such a name is none.
+    /// The ZIP file that a location is, or would lead into. A directory of such a name is none,
+    /// unless it was made while a run builds the file.
     pub(crate) fn of(location: &str) -> Option<Self> {
-        let (file, below) = zip_place(location)?;
+        let (file, below) = begun_zip(location).or_else(|| zip_place(location))?;
         let name = state_name(file.to_str()?);
         Some(Self { state: format!("{name}.rechunk"), file: name.into(), below })
     }
@@ -111,6 +115,34 @@ impl Archive {
         let store = store.map_err(|source| store_error("open", &location, source))?;
         Ok(store.with_role(Role::Target))
     }
+}
+
+/// The place of a ZIP file that a run builds, where a directory is by now, and the path below it.
+fn begun_zip(location: &str) -> Option<(PathBuf, String)> {
+    let path = Path::new(location.trim_end_matches('/'));
+    let is_begun = |part: &&Path| {
+        let state = part.to_str().filter(|_| has_zip_name(part) && part.is_dir()).map(state_name);
+        state.is_some_and(|name| Path::new(&format!("{name}.rechunk")).join(ZIP_KEY).is_file())
+    };
+    let file = path.ancestors().find(is_begun)?;
+    let below = path.strip_prefix(file).ok()?.to_str()?.to_owned();
+    Some((file.to_owned(), below))
+}
+
+/// Returns a text that tells a file from others that take its name: its place on the disk, its size
+/// and when it was written. `None` where nothing is.
+pub(crate) fn file_identity(file: &Path) -> Option<String> {
+    let found = file.symlink_metadata().ok()?;
+    let written = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let written = written.map_or(0, |time| time.as_nanos());
+    #[cfg(unix)]
+    let place = {
+        use std::os::unix::fs::MetadataExt;
+        (found.dev(), found.ino())
+    };
+    #[cfg(not(unix))]
+    let place = (0_u64, 0_u64);
+    Some(format!("{}:{} {} bytes {written}", place.0, place.1, found.len()))
 }
 
 /// Returns where the target at a location is now.

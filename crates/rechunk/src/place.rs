@@ -4,6 +4,7 @@ use futures::FutureExt;
 use rechunk_store::{Role, Store, Stores};
 
 use crate::archive::{Archive, check_above};
+use crate::archive_packing::{check_replaced_zip, note_zip};
 use crate::around::Around;
 use crate::consolidated;
 use crate::error::store_error;
@@ -381,6 +382,11 @@ async fn start_over(
 ) -> Result<bool, Error> {
     let location = &job.request.target;
     let file = folder(target, &job.target)?;
+    let archive = Archive::whole(location).filter(|_| !job.in_tree);
+    let overwrites = running.existing == Existing::Overwrite;
+    if let Some(archive) = archive.as_ref().filter(|_| overwrites) {
+        check_replaced_zip(archive, &job.stores).await?;
+    }
     if let (Some(work), Left::Unfinished(_) | Left::Damaged(_)) = (work, left)
         && work.put_back(target).await?
     {
@@ -400,11 +406,8 @@ async fn start_over(
     if let Some(work) = work {
         work.clear(left).await?;
     }
-    let archive = Archive::whole(location).filter(|_| !job.in_tree);
     if let (Some(work), Some(archive)) = (work, &archive) {
-        let replaces = running.existing == Existing::Overwrite && archive.is_there();
-        let noted = work.set_replaces(replaces).await;
-        noted.map_err(|source| store_error("write", location, source))?;
+        note_zip(archive, overwrites, work).await?;
     }
     // One file takes the place of another at the end.
     Ok(replaces && file.is_none() && archive.is_none())

@@ -80,7 +80,10 @@ pub(crate) async fn check_target_of(
         return Ok(());
     }
     let documents = Documents::of_saved(&saved.target_documents);
-    check_still_its(&job.request.target, target, &documents).await
+    // A ZIP file is built elsewhere: what is at its place is looked at when it is packed.
+    let archive = Archive::whole(&job.request.target);
+    let built = archive.map(|archive| archive.open_built(&job.stores)).transpose()?;
+    check_still_its(&job.request.target, built.as_ref().unwrap_or(target), &documents).await
 }
 
 /// Takes the first steps of a run that goes on. The finished part of the earlier one counts if it

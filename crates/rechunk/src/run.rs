@@ -224,20 +224,31 @@ impl Job {
     /// Refuses a copy that cannot be compared with its source within the budget. To be asked before
     /// a run that is to verify: a refusal must not come after the work.
     pub(crate) async fn check_verifiable(&self) -> Result<(), Error> {
-        if let Some(codec) = self.request.asked_codec().filter(|_| self.target.is_lossy()) {
-            return Err(Error::Usage {
-                message: format!(
-                    "{}: what is encoded as {codec} is not what was read, and nothing to compare",
-                    self.request.target
-                ),
-                hint: Some("do not verify it, or take a codec that loses nothing".into()),
-            });
-        }
+        self.check_lossless()?;
         if !self.is_copy() {
             return Ok(()); // what its plan makes once more is compared
         }
         let planning = &self.request.planning;
         verify::check_fits(&self.source, self.target_layout.as_ref(), planning).await
+    }
+
+    /// Its target holds other elements than were read, because it is to be encoded so.
+    pub(crate) fn loses_some(&self) -> bool {
+        self.target.is_lossy() && self.request.asked_codec().is_some()
+    }
+
+    /// Refuses to compare a target that holds other elements than were read.
+    fn check_lossless(&self) -> Result<(), Error> {
+        let Some(codec) = self.request.asked_codec().filter(|_| self.loses_some()) else {
+            return Ok(());
+        };
+        Err(Error::Usage {
+            message: format!(
+                "{}: what is encoded as {codec} is not what was read, and nothing to compare",
+                self.request.target
+            ),
+            hint: Some("do not verify it, or take a codec that loses nothing".into()),
+        })
     }
 
     /// Verifies what an earlier run has written, if that is asked for and can be done.
@@ -249,6 +260,7 @@ impl Job {
         if !running.verify {
             return Ok(None);
         }
+        self.check_lossless()?;
         if !self.is_copy() {
             return Ok(None); // its blocks are gone, and nothing is made again
         }

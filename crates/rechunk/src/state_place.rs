@@ -19,6 +19,8 @@ pub(crate) const TREE_KEY: &str = "tree.json";
 /// Key of the mark that all arrays of a group have their chunks, and begin to be made known. Of a
 /// ZIP file it says that it is packed.
 pub(crate) const WRITTEN_KEY: &str = "written";
+/// Key of the mark that the target is a ZIP file, whatever else comes to be at its place.
+pub(crate) const ZIP_KEY: &str = "zip";
 /// Name of the directory in which a replacing array, or what is to be packed, is built.
 pub(crate) const BUILT: &str = "target";
 /// Name of the directory of a ZIP file that is being packed.

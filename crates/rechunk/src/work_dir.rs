@@ -18,7 +18,9 @@ use crate::archive::state_location;
 use crate::error::store_error;
 use crate::report::Report;
 use crate::saved_job::SavedJob;
-use crate::state_place::{BUILT, DONE_KEY, JOB_KEY, PACKED, TREE_KEY, WRITTEN_KEY, state_name};
+use crate::state_place::{
+    BUILT, DONE_KEY, JOB_KEY, PACKED, TREE_KEY, WRITTEN_KEY, ZIP_KEY, state_name,
+};
 
 /// Key of the file that a running process holds locked.
 const LOCK_KEY: &str = "lock";
@@ -35,12 +37,23 @@ pub(crate) const OPEN: &str = "open";
 /// Directories in a work directory, in the order in which they are removed. The journal goes before
 /// all that it speaks of.
 const PLACES: [&str; 6] = [PARTS, "intermediate", PACKED, BUILT, "replaced", "source"];
-/// Key of the mark that a file at the target may be replaced.
+/// Key of the list of files at the target that may be replaced.
 const REPLACES_KEY: &str = "replaces";
+/// Most bytes of that list.
+const REPLACES_BYTES_MAX: u64 = 4 << 10;
 /// After the lock only goes what the next one, who may have taken it by then, does not write before
 /// his own end.
-const KEYS: [&str; 8] =
-    [JOURNAL_KEY, REPORT_KEY, JOB_KEY, TREE_KEY, WRITTEN_KEY, REPLACES_KEY, LOCK_KEY, DONE_KEY];
+const KEYS: [&str; 9] = [
+    JOURNAL_KEY,
+    REPORT_KEY,
+    JOB_KEY,
+    TREE_KEY,
+    WRITTEN_KEY,
+    REPLACES_KEY,
+    ZIP_KEY,
+    LOCK_KEY,
+    DONE_KEY,
+];
 /// Largest lock file that is read, bytes: many runs, a line each.
 const LOCK_BYTES_MAX: u64 = 1 << 20;
 const JOB_BYTES_MAX: u64 = 16 << 20;
@@ -186,7 +199,7 @@ impl WorkDir {
 
     /// True if the directory is there, and nothing that says of a run of a group what it was.
     pub(crate) async fn is_emptied_tree(&self) -> Result<bool, Error> {
-        self.has_none_but(&[WRITTEN_KEY, REPLACES_KEY, LOCK_KEY]).await
+        self.has_none_but(&[WRITTEN_KEY, REPLACES_KEY, ZIP_KEY, LOCK_KEY]).await
     }
 
     /// True if the directory is there, with nothing in it but these.
@@ -294,18 +307,25 @@ impl WorkDir {
         found.map_err(|source| store_error("look at", self.store.label(), source))
     }
 
-    /// Says whether a file at the target may be replaced.
-    pub(crate) async fn set_replaces(&self, replaces: bool) -> Result<(), StoreError> {
-        if replaces {
-            self.store.put_durable(REPLACES_KEY, Vec::new()).await
-        } else {
-            self.store.delete(REPLACES_KEY).await
-        }
+    /// Says that the target is a ZIP file, and which files at its place may be replaced.
+    pub(crate) async fn set_zip(&self, replaced: &[String]) -> Result<(), StoreError> {
+        self.set_replaceable(replaced).await?;
+        self.store.put_durable(ZIP_KEY, Vec::new()).await
     }
 
-    /// True if [`WorkDir::set_replaces`] has said so.
-    pub(crate) async fn may_replace(&self) -> Result<bool, StoreError> {
-        self.store.exists(REPLACES_KEY).await
+    /// Says which files at the target may be replaced, as
+    /// [`file_identity`](crate::archive::file_identity) tells them.
+    pub(crate) async fn set_replaceable(&self, files: &[String]) -> Result<(), StoreError> {
+        if files.is_empty() {
+            return self.store.delete(REPLACES_KEY).await;
+        }
+        self.store.put_durable(REPLACES_KEY, files.join("\n").into_bytes()).await
+    }
+
+    /// The files of [`WorkDir::set_replaceable`].
+    pub(crate) async fn replaceable(&self) -> Result<Vec<String>, StoreError> {
+        let list = self.store.get(REPLACES_KEY, REPLACES_BYTES_MAX).await?.unwrap_or_default();
+        Ok(String::from_utf8_lossy(&list).lines().map(str::to_owned).collect())
     }
 
     /// Says that all of the target is written.

@@ -294,3 +294,35 @@ fn a_link_stays_one() {
     assert_eq!(info["chunk_shape"], json!([5, 5, 5]));
     assert_eq!(std::fs::read_dir(&real).unwrap().count(), 1);
 }
+
+/// Whatever comes to be at the place of a file that is begun is somebody else's, and stays.
+#[test]
+fn what_comes_to_be_there_is_not_replaced() {
+    let folder = Folder::new();
+    let (source, group) = (source(&folder), group(&folder));
+    for (from, name) in [(&source, "array"), (&group, "group")] {
+        let (plan, file) =
+            (folder.at(&format!("plan-{name}.json")), folder.at(&format!("{name}.zip")));
+        // An old file of the same kind, which is to be replaced.
+        rechunk(&["copy", from, &file, "-q"]).ok();
+        rechunk(&["plan", from, &file, "--codec", "zstd:1", "--out", &plan]).ok();
+        rechunk(&["run", &plan, "--begin", "--overwrite"]).ok();
+        rechunk(&["run", &plan, "--part", "0/1"]).ok();
+        // A text in its place.
+        std::fs::write(&file, "precious").unwrap();
+        rechunk(&["run", &plan, "--finish"]).ends_with(4).says(&["by somebody else"]);
+        assert_eq!(std::fs::read(&file).unwrap(), b"precious");
+        let again = ["copy", from, &file, "--codec", "zstd:1", "--overwrite", "-q"];
+        rechunk(&again).ends_with(4);
+        assert_eq!(std::fs::read(&file).unwrap(), b"precious");
+        // A directory.
+        std::fs::remove_file(&file).unwrap();
+        std::fs::create_dir(&file).unwrap();
+        rechunk(&["run", &plan, "--finish"]).ends_with(4).says(&["by somebody else"]);
+        assert_eq!(std::fs::read_dir(&file).unwrap().count(), 0);
+        std::fs::remove_dir(&file).unwrap();
+        rechunk(&["run", &plan, "--finish"]).ok();
+        rechunk(&["verify", from, &file]).ok();
+        assert!(!Path::new(&format!("{file}.rechunk")).exists());
+    }
+}

@@ -110,6 +110,39 @@ async fn a_token_that_is_revoked_is_refused_and_none_is_in_the_file() {
     file.add("", Role::Read, None).await.unwrap_err();
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn tokens_that_are_made_at_once_are_all_there_also_by_a_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let file = at("tokens.json");
+    TokenFile::at(&file).unwrap().add("first", Role::Read, None).await.unwrap();
+    let mode = |mode: u32| std::os::unix::fs::PermissionsExt::from_mode(mode);
+    let mode_of = || {
+        let found = std::fs::metadata(&file).unwrap().permissions();
+        std::os::unix::fs::PermissionsExt::mode(&found) & 0o777
+    };
+    assert_eq!(mode_of(), 0o600);
+    std::fs::set_permissions(&file, mode(0o640)).unwrap();
+    std::os::unix::fs::symlink(&file, at("link.json")).unwrap();
+    let made = (0..8).map(|number| {
+        let path = if number % 2 == 0 { file.clone() } else { at("link.json") };
+        tokio::spawn(async move {
+            let file = TokenFile::at(&path).unwrap();
+            file.add(&format!("t{number}"), Role::Read, None).await.unwrap();
+        })
+    });
+    for one in made.collect::<Vec<_>>() {
+        one.await.unwrap();
+    }
+    TokenFile::at(&at("link.json")).unwrap().revoke("t3").await.unwrap();
+    let tokens = TokenFile::at(&file).unwrap().list().await.unwrap().tokens;
+    let mut names: Vec<&str> = tokens.iter().map(|token| token.name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["first", "t0", "t1", "t2", "t4", "t5", "t6", "t7"]);
+    assert!(std::fs::symlink_metadata(at("link.json")).unwrap().is_symlink());
+    assert_eq!(mode_of(), 0o640);
+}
+
 #[tokio::test]
 async fn a_file_of_tokens_that_is_gone_or_damaged_lets_nobody_in() {
     let guarded = Guarded::new().await;

@@ -181,7 +181,8 @@ struct Zip<W: Write + Seek> {
 impl<W: Write + Seek> Zip<W> {
     fn new(inner: W) -> Self {
         let given_up = Arc::<AtomicBool>::default();
-        let writer = ZipWriter::new(UntilGivenUp { inner, given_up: Arc::clone(&given_up) });
+        let inner = UntilGivenUp { inner, given_up: Arc::clone(&given_up), at: 0 };
+        let writer = ZipWriter::new(inner);
         let window = vec![0; WINDOW_BYTES];
         Self { writer, given_up, window, content_bytes: 0, large_bytes: LARGE_BYTES }
     }
@@ -236,18 +237,23 @@ impl<W: Write + Seek> Zip<W> {
     }
 }
 
-/// A writer that takes nothing any more once it is given up.
+/// A writer that takes nothing any more once it is given up, and goes on as if it did.
 struct UntilGivenUp<W> {
     inner: W,
     given_up: Arc<AtomicBool>,
+    /// Position, bytes.
+    at: u64,
 }
 
 impl<W: Write> Write for UntilGivenUp<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.given_up.load(Ordering::Relaxed) {
-            return Ok(bytes.len());
-        }
-        self.inner.write(bytes)
+        let written = if self.given_up.load(Ordering::Relaxed) {
+            bytes.len()
+        } else {
+            self.inner.write(bytes)?
+        };
+        self.at += wide(written);
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -257,10 +263,13 @@ impl<W: Write> Write for UntilGivenUp<W> {
 
 impl<W: Seek> Seek for UntilGivenUp<W> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        if self.given_up.load(Ordering::Relaxed) {
-            return Ok(if let SeekFrom::Start(at) = to { at } else { u64::MAX });
-        }
-        self.inner.seek(to)
+        self.at = match to {
+            _ if !self.given_up.load(Ordering::Relaxed) => self.inner.seek(to)?,
+            SeekFrom::Start(at) => at,
+            SeekFrom::Current(by) => self.at.saturating_add_signed(by),
+            SeekFrom::End(_) => self.at,
+        };
+        Ok(self.at)
     }
 }
 

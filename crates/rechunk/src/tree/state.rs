@@ -12,6 +12,7 @@ use super::levels::check_removable;
 use super::saved::SavedTree;
 use super::{TreeArray, TreeJob};
 use crate::archive::Archive;
+use crate::archive_packing::{check_replaced_zip, note_zip};
 use crate::error::store_error;
 use crate::formats::Documents;
 use crate::may_start::{
@@ -214,18 +215,17 @@ async fn absent(location: &str, target: &Store) -> Result<(), Error> {
 
 /// Notes whether a ZIP file that is there is to be replaced in the end.
 async fn note_replaced(
-    location: &str,
+    job: &TreeJob,
     running: Running,
     start: Start,
     work: &WorkDir,
 ) -> Result<(), Error> {
-    let Some(archive) = Archive::whole(location) else { return Ok(()) };
+    let Some(archive) = Archive::whole(&job.request.target) else { return Ok(()) };
     let overwrites = running.existing == Existing::Overwrite;
     if !overwrites && start == Start::Over {
         return Ok(()); // as the run has noted that is gone on with
     }
-    let noted = work.set_replaces(overwrites && archive.is_there()).await;
-    noted.map_err(|source| store_error("write", location, source))
+    note_zip(&archive, overwrites, work).await
 }
 
 /// The place of a run that may write.
@@ -280,6 +280,10 @@ impl TreePlace {
         let location = &job.request.target;
         let left = Left::at(work, target).await?;
         let start = start(job, running, target, &left).await?;
+        let replaces = running.existing == Existing::Overwrite && start != Start::Done;
+        if let Some(archive) = Archive::whole(location).filter(|_| replaces) {
+            check_replaced_zip(&archive, &job.stores).await?;
+        }
         if let (Start::Over, Left::Unfinished(saved)) = (start, &left) {
             remove_begun(location, saved, target, work, &job.stores).await?;
         }
@@ -288,7 +292,7 @@ impl TreePlace {
             _ => SavedTree::new(job),
         };
         if matches!(start, Start::Fresh | Start::Over) {
-            note_replaced(location, running, start, work).await?;
+            note_replaced(job, running, start, work).await?;
             work.save_tree(saved.to_json()?).await?;
         }
         if let (false, Some(adding)) = (saved.to_remove().is_empty(), &job.adds) {

@@ -272,3 +272,19 @@ fn what_is_wrong_is_said_and_nothing_more_is_written() {
     assert!(zip.add("a", 3, &mut &b"abc"[..], &cancel).is_err());
     zip.give_up();
 }
+
+/// The library ends a file that is dropped, and tells people itself where it cannot.
+#[test]
+fn a_writer_that_is_given_up_goes_on_counting() {
+    let given_up = Arc::<AtomicBool>::default();
+    let mut writer =
+        UntilGivenUp { inner: io::Cursor::new(Vec::new()), given_up: Arc::clone(&given_up), at: 0 };
+    writer.write_all(b"12345").unwrap();
+    given_up.store(true, Ordering::Relaxed);
+    writer.write_all(b"678").unwrap();
+    assert_eq!(writer.stream_position().unwrap(), 8);
+    assert_eq!(writer.seek(SeekFrom::Start(2)).unwrap(), 2);
+    writer.write_all(b"abc").unwrap();
+    assert_eq!(writer.seek(SeekFrom::Current(-1)).unwrap(), 4);
+    assert_eq!(writer.inner.into_inner(), b"12345");
+}
