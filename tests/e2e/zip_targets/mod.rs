@@ -295,7 +295,7 @@ fn a_link_stays_one() {
     assert_eq!(std::fs::read_dir(&real).unwrap().count(), 1);
 }
 
-/// Whatever comes to be at the place of a file that is begun is somebody else's, and stays.
+/// A file or directory that comes to be at the place of one that is begun is somebody else's.
 #[test]
 fn what_comes_to_be_there_is_not_replaced() {
     let folder = Folder::new();
