@@ -143,19 +143,26 @@ pub(crate) fn zip_file(
 }
 
 /// Finds the ZIP file that a local location is or would lead into, and the `/`-separated rest. The
-/// file need not be there: it is the outermost name of one that is no directory.
+/// file need not be there: it is the outermost name of one that is no directory, or is one that
+/// `is_in_the_way` of a file to come.
 ///
 /// ```
-/// let (file, below) = rechunk_store::zip_place("new/image.ozx/0").unwrap();
+/// use rechunk_store::zip_place;
+///
+/// let (file, below) = zip_place("new/image.ozx/0", |_| false).unwrap();
 /// assert_eq!((file.to_str(), &*below), (Some("new/image.ozx"), "0"));
-/// assert!(rechunk_store::zip_place("new/image.zarr").is_none());
+/// assert!(zip_place("new/image.zarr", |_| true).is_none());
 /// ```
-pub fn zip_place(location: &str) -> Option<(PathBuf, String)> {
+pub fn zip_place(
+    location: &str,
+    is_in_the_way: impl Fn(&Path) -> bool,
+) -> Option<(PathBuf, String)> {
     let Ok(Place::Local(path)) = parse(location) else { return None };
     let path: PathBuf = path.components().collect(); // without a / at the end
     let mut parts: Vec<&Path> = path.ancestors().collect();
     parts.reverse();
-    let file = parts.into_iter().find(|part| has_zip_name(part) && !part.is_dir())?;
+    let is_file = |part: &Path| !part.is_dir() || is_in_the_way(part);
+    let file = parts.into_iter().find(|part| has_zip_name(part) && is_file(part))?;
     let below = names_behind(location, &path, file, "it has a .. behind a ZIP file").ok()?;
     Some((file.to_owned(), below))
 }

@@ -8,12 +8,12 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use rechunk_store::{Role, Store, Stores, has_zip_name, zip_place};
+use rechunk_store::{Role, Store, Stores, zip_place};
 use serde::{Deserialize, Serialize};
 
 use crate::error::store_error;
 use crate::state_place::{
-    BUILT, DONE_KEY, JOB_KEY, PACKED, TREE_KEY, WRITTEN_KEY, ZIP_KEY, state_name,
+    BUILT, DONE_KEY, JOB_KEY, PACKED, TREE_KEY, WRITTEN_KEY, ZIP_KEY, state_directory, state_name,
 };
 use crate::{Error, Remedy};
 
@@ -39,27 +39,13 @@ pub struct ArchiveReport {
     pub bytes: Option<u64>,
 }
 
-impl ArchiveReport {
-    /// The report of a plan; `None` for a target that is no ZIP file.
-    pub(crate) fn of_plan(target: &str) -> Option<Self> {
-        let archive = Archive::whole(target)?;
-        Some(Self { built_in: archive.built_at(), bytes: None })
-    }
-
-    /// The report of a run that has ended well.
-    pub(crate) fn of_run(target: &str) -> Option<Self> {
-        let bytes = Archive::whole(target)?.file.metadata().ok().map(|found| found.len());
-        Self::of_plan(target).map(|report| Self { bytes, ..report })
-    }
-}
-
 impl Archive {
     /// The ZIP file that a location is, or would lead into. A directory of such a name is none,
     /// unless it was made while a run builds the file.
     pub(crate) fn of(location: &str) -> Option<Self> {
-        let (file, below) = begun_zip(location).or_else(|| zip_place(location))?;
+        let (file, below) = zip_place(location, is_begun)?;
         let name = state_name(file.to_str()?);
-        Some(Self { state: format!("{name}.rechunk"), file: name.into(), below })
+        Some(Self { state: state_directory(&name), file: name.into(), below })
     }
 
     /// The ZIP file that a location is.
@@ -108,6 +94,17 @@ impl Archive {
         Path::new(&self.state).join(PACKED).join(format!("{name}.part"))
     }
 
+    /// The report of its plan.
+    pub(crate) fn planned_report(&self) -> ArchiveReport {
+        ArchiveReport { built_in: self.built_at(), bytes: None }
+    }
+
+    /// The report of a run that has ended well.
+    pub(crate) fn report(&self) -> ArchiveReport {
+        let bytes = self.file.metadata().ok().map(|found| found.len());
+        ArchiveReport { bytes, ..self.planned_report() }
+    }
+
     /// Opens the directory where it is built.
     pub(crate) fn open_built(&self, stores: &Stores) -> Result<Store, Error> {
         let location = self.built_at();
@@ -117,16 +114,10 @@ impl Archive {
     }
 }
 
-/// The place of a ZIP file that a run builds, where a directory is by now, and the path below it.
-fn begun_zip(location: &str) -> Option<(PathBuf, String)> {
-    let path = Path::new(location.trim_end_matches('/'));
-    let is_begun = |part: &&Path| {
-        let state = part.to_str().filter(|_| has_zip_name(part) && part.is_dir()).map(state_name);
-        state.is_some_and(|name| Path::new(&format!("{name}.rechunk")).join(ZIP_KEY).is_file())
-    };
-    let file = path.ancestors().find(is_begun)?;
-    let below = path.strip_prefix(file).ok()?.to_str()?.to_owned();
-    Some((file.to_owned(), below))
+/// A run builds a ZIP file of this name.
+fn is_begun(file: &Path) -> bool {
+    file.to_str()
+        .is_some_and(|file| Path::new(&state_directory(&state_name(file))).join(ZIP_KEY).is_file())
 }
 
 /// Returns a text that tells a file from others that take its name: its place on the disk, its size
@@ -143,6 +134,16 @@ pub(crate) fn file_identity(file: &Path) -> Option<String> {
     #[cfg(not(unix))]
     let place = (0_u64, 0_u64);
     Some(format!("{}:{} {} bytes {written}", place.0, place.1, found.len()))
+}
+
+/// Returns where a run builds the target at a location: at `target`, unless that is a ZIP file or
+/// in one.
+pub(crate) fn building_place(
+    location: &str,
+    target: Store,
+    stores: &Stores,
+) -> Result<Store, Error> {
+    Archive::of(location).map_or(Ok(target), |archive| archive.open_built(stores))
 }
 
 /// Returns where the target at a location is now.

@@ -86,7 +86,7 @@ async fn check_elements_of(
     cancel: &CancellationToken,
 ) -> Result<(), Error> {
     check_written(job, target).await?;
-    if !job.is_copy() || job.loses_some() {
+    if !job.is_copy() || job.request.lossy_codec(&job.target).is_some() {
         return Ok(()); // its elements are none of the source
     }
     let opened = if job.source.is_carried { opened.as_stored()? } else { opened };

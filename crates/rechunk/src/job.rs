@@ -11,7 +11,7 @@ use rechunk_store::{Meter, Stores, is_versioned};
 use crate::Error;
 use crate::advice::MoreMemory;
 use crate::apply::{ApplyReport, Opened};
-use crate::archive::{Archive, ArchiveReport};
+use crate::archive::Archive;
 use crate::around::Around;
 use crate::carried::Carried;
 use crate::dataset_creation::with_creation;
@@ -97,7 +97,7 @@ impl Job {
             more_memory: self.more_memory.clone(),
             notes: self.notes.clone(),
             version_made: self.version_made.clone(),
-            archive: ArchiveReport::of_plan(&self.request.target).filter(|_| !self.in_tree),
+            archive: self.archive().map(|archive| archive.planned_report()),
             ..Report::of_plan(&self.planned, &self.warnings)
         }
     }

@@ -2,6 +2,7 @@
 
 use rechunk_store::Store;
 
+use crate::archive_packing::check_replaced_zip;
 use crate::gzip_file::part_of;
 use crate::job::Job;
 use crate::request::{Existing, Running};
@@ -106,6 +107,10 @@ pub(crate) async fn may_start(
     }
     if is_file && !is_begun && !matches!(left, Left::Done(Some(_))) {
         check_part(location, target)?;
+    }
+    // What is found is what an earlier run has built of it, and not what it would replace.
+    if let (Existing::Overwrite, true, Some(archive)) = (existing, is_begun, job.archive()) {
+        check_replaced_zip(&archive, &job.stores).await?;
     }
     let absent = refuse_found(location, target, is_file, found).await;
     let replaces = absent.is_err();

@@ -3,8 +3,8 @@
 use futures::FutureExt;
 use rechunk_store::{Role, Store, Stores};
 
-use crate::archive::{Archive, check_above};
-use crate::archive_packing::{check_replaced_zip, note_zip};
+use crate::archive::{building_place, check_above};
+use crate::archive_packing::note_zip;
 use crate::around::Around;
 use crate::consolidated;
 use crate::error::store_error;
@@ -200,10 +200,7 @@ impl Place {
             }
             _ => (false, start_over(job, running, &target, work.as_ref(), &left, found).await?),
         };
-        let target = match Archive::of(&job.request.target) {
-            Some(archive) => archive.open_built(&job.stores)?,
-            None => target,
-        };
+        let target = building_place(&job.request.target, target, &job.stores)?;
         let target = settle(job, target, if resumes { Some(&left) } else { None }).await?;
         // A store without rename cannot build the new array beside the old one.
         let goes_first = replaces && target.local_root().is_none();
@@ -252,12 +249,9 @@ impl Place {
         work: WorkDir,
         lock: WriterLock,
     ) -> Result<Self, Error> {
-        let archive = Archive::of(&job.request.target);
-        let replaces = saved.replaces && target.local_root().is_some() && archive.is_none();
-        let target = match archive {
-            Some(archive) => archive.open_built(&job.stores)?,
-            None => target,
-        };
+        // Never of a ZIP file, which is put in the place of another when it is packed.
+        let replaces = saved.replaces && target.local_root().is_some();
+        let target = building_place(&job.request.target, target, &job.stores)?;
         let chunks = work.noting_uploads(&chunks_at(job, Some(&work), &target, replaces)?)?;
         let (intermediate, temp_to_remove) = intermediate(job, Some(&work))?;
         Ok(Self {
@@ -382,11 +376,6 @@ async fn start_over(
 ) -> Result<bool, Error> {
     let location = &job.request.target;
     let file = folder(target, &job.target)?;
-    let archive = Archive::whole(location).filter(|_| !job.in_tree);
-    let overwrites = running.existing == Existing::Overwrite;
-    if let Some(archive) = archive.as_ref().filter(|_| overwrites) {
-        check_replaced_zip(archive, &job.stores).await?;
-    }
     if let (Some(work), Left::Unfinished(_) | Left::Damaged(_)) = (work, left)
         && work.put_back(target).await?
     {
@@ -406,8 +395,9 @@ async fn start_over(
     if let Some(work) = work {
         work.clear(left).await?;
     }
+    let archive = job.archive();
     if let (Some(work), Some(archive)) = (work, &archive) {
-        note_zip(archive, overwrites, work).await?;
+        note_zip(archive, running.existing == Existing::Overwrite, work).await?;
     }
     // One file takes the place of another at the end.
     Ok(replaces && file.is_none() && archive.is_none())

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::apply::{ApplyRequest, OperationRequest};
 use crate::axes::Axes;
-use crate::formats::Format;
 use crate::formats::raw::RawFile;
+use crate::formats::{Format, Metadata};
 use crate::open::OpenOptions;
 use crate::placement::Placement;
 use crate::profile::{ProfileFile, choose};
@@ -96,6 +96,12 @@ impl CopyRequest {
     /// The codec that is asked for; `None` where that of the source is to stay.
     pub(crate) fn asked_codec(&self) -> Option<&CodecSpec> {
         self.codec.as_ref().filter(|codec| !codec.is_keep())
+    }
+
+    /// The codec that is asked for, and by which `target` loses something: it is to hold other
+    /// elements than are read.
+    pub(crate) fn lossy_codec(&self, target: &Metadata) -> Option<&CodecSpec> {
+        self.asked_codec().filter(|_| target.is_lossy())
     }
 
     /// Everything as it is in the source, and planned for this machine; chunks that are to be sized

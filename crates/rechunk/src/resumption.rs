@@ -6,7 +6,7 @@ use rechunk_grid::Region;
 use rechunk_store::{Role, Store};
 
 use crate::Error;
-use crate::archive::Archive;
+use crate::archive::{Archive, building_place};
 use crate::chunk_objects::remove_keys_of;
 use crate::error::store_error;
 use crate::formats::Documents;
@@ -81,9 +81,8 @@ pub(crate) async fn check_target_of(
     }
     let documents = Documents::of_saved(&saved.target_documents);
     // A ZIP file is built elsewhere: what is at its place is looked at when it is packed.
-    let archive = Archive::whole(&job.request.target);
-    let built = archive.map(|archive| archive.open_built(&job.stores)).transpose()?;
-    check_still_its(&job.request.target, built.as_ref().unwrap_or(target), &documents).await
+    let built = building_place(&job.request.target, target.clone(), &job.stores)?;
+    check_still_its(&job.request.target, &built, &documents).await
 }
 
 /// Takes the first steps of a run that goes on. The finished part of the earlier one counts if it

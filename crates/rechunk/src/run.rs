@@ -9,7 +9,7 @@ use rechunk_exec::Observer;
 use rechunk_store::Role;
 use tokio_util::sync::CancellationToken;
 
-use crate::archive::{ArchiveReport, check_kept};
+use crate::archive::check_kept;
 use crate::around::Around;
 use crate::complete::is_result_of;
 use crate::gzip_file::unpack;
@@ -216,7 +216,7 @@ impl Job {
         let mut report = self.report(started);
         report.verified = verified;
         report.already_complete = true;
-        report.archive = self.archive_report();
+        report.archive = self.archive().map(|archive| archive.report());
         report.tasks = Some(TaskReport::all_resumed(self.planned.plan.task_count()));
         report
     }
@@ -232,16 +232,9 @@ impl Job {
         verify::check_fits(&self.source, self.target_layout.as_ref(), planning).await
     }
 
-    /// Its target holds other elements than were read, because it is to be encoded so.
-    pub(crate) fn loses_some(&self) -> bool {
-        self.target.is_lossy() && self.request.asked_codec().is_some()
-    }
-
     /// Refuses to compare a target that holds other elements than were read.
     fn check_lossless(&self) -> Result<(), Error> {
-        let Some(codec) = self.request.asked_codec().filter(|_| self.loses_some()) else {
-            return Ok(());
-        };
+        let Some(codec) = self.request.lossy_codec(&self.target) else { return Ok(()) };
         Err(Error::Usage {
             message: format!(
                 "{}: what is encoded as {codec} is not what was read, and nothing to compare",
@@ -270,11 +263,6 @@ impl Job {
         let (location, planning) = (&self.request.target, &self.request.planning);
         verify::check_copy(&self.source, &written, None, location, planning, cancel).await?;
         Ok(Some(true))
-    }
-
-    /// The report of the ZIP file that the target is, when it is there.
-    pub(crate) fn archive_report(&self) -> Option<ArchiveReport> {
-        ArchiveReport::of_run(&self.request.target).filter(|_| !self.in_tree)
     }
 
     /// The plan, and what this process has done so far.

@@ -149,7 +149,7 @@ impl Specified {
 
     /// Elements are no bytes of a known number, or lose something where they are encoded.
     fn is_uncut(&self) -> bool {
-        let is_kept = self.request.asked_codec().is_none();
+        let is_kept = self.request.lossy_codec(&self.target).is_none();
         self.source.spec().data_type.is_variable() || (is_kept && self.target.is_lossy())
     }
 

@@ -26,6 +26,11 @@ pub(crate) const BUILT: &str = "target";
 /// Name of the directory of a ZIP file that is being packed.
 pub(crate) const PACKED: &str = "packed";
 
+/// The directory of the state of runs whose target has this [`state_name`].
+pub(crate) fn state_directory(name: &str) -> String {
+    format!("{name}.rechunk")
+}
+
 /// Name of the state of runs at a target: beside it, where something can be there. That of a
 /// version of a data set is in the current directory.
 pub(crate) fn state_name(target: &str) -> String {
@@ -52,7 +57,7 @@ fn own_name(target: &str) -> String {
     let real = if is_plain { None } else { canonical(target) };
     // Somebody may have moved the target of an interrupted run elsewhere, and left a link.
     let real = real.and_then(|path| path.into_os_string().into_string().ok());
-    let has_state = |name: &str| Path::new(&format!("{name}.rechunk")).is_dir();
+    let has_state = |name: &str| Path::new(&state_directory(name)).is_dir();
     let real = real.filter(|real| has_state(real) || !has_state(given));
     real.unwrap_or_else(|| given.to_owned())
 }

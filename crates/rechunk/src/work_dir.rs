@@ -19,7 +19,7 @@ use crate::error::store_error;
 use crate::report::Report;
 use crate::saved_job::SavedJob;
 use crate::state_place::{
-    BUILT, DONE_KEY, JOB_KEY, PACKED, TREE_KEY, WRITTEN_KEY, ZIP_KEY, state_name,
+    BUILT, DONE_KEY, JOB_KEY, PACKED, TREE_KEY, WRITTEN_KEY, ZIP_KEY, state_directory, state_name,
 };
 
 /// Key of the file that a running process holds locked.
@@ -89,7 +89,7 @@ pub(crate) struct WorkDir {
 impl WorkDir {
     /// The work directory of a target; nothing is created.
     pub(crate) fn of(target: &str, stores: &Stores) -> Result<Self, Error> {
-        let location = format!("{}.rechunk", state_name(&state_location(target)));
+        let location = state_directory(&state_name(&state_location(target)));
         let store = stores.open(&location);
         let store = store.map_err(|source| store_error("open", &location, source))?;
         let uploads = UPLOADS.to_owned();

@@ -18,7 +18,7 @@ use super::state::{Start, TreePlace};
 use super::together::{at_once, share_budget};
 use super::{TreeArray, TreeJob};
 use crate::Error;
-use crate::archive::{Archive, ArchiveReport};
+use crate::archive::Archive;
 use crate::archive_packing::{self, comment};
 use crate::complete;
 use crate::job::Job;
@@ -183,7 +183,8 @@ impl BegunTree {
             work.remove().await?;
         }
         self.report.already_complete = place.start == Start::Done;
-        self.report.archive = ArchiveReport::of_run(&job.request.target);
+        let archive = Archive::whole(&job.request.target);
+        self.report.archive = archive.map(|archive| archive.report());
         self.report.end(settings.started, &job.stores.meter().traffic(), &self.said);
         Ok(())
     }

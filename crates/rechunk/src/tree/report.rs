@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::plans::{CANDIDATES_MAX, HELD_MAX};
 use super::said::Said;
 use super::{TreeArray, TreeJob};
-use crate::archive::ArchiveReport;
+use crate::archive::{Archive, ArchiveReport};
 use crate::others::OthersReport;
 use crate::pyramid::PyramidReport;
 use crate::report::{MemoryReport, Report, TaskReport};
@@ -125,7 +125,7 @@ impl TreeReport {
             tasks: None,
             elapsed_seconds: None,
             already_complete: false,
-            archive: ArchiveReport::of_plan(&job.request.target),
+            archive: Archive::whole(&job.request.target).map(|archive| archive.planned_report()),
             verified: None,
             warnings: Vec::new(),
         }

@@ -11,7 +11,7 @@ use super::grown::check_fresh;
 use super::levels::check_removable;
 use super::saved::SavedTree;
 use super::{TreeArray, TreeJob};
-use crate::archive::Archive;
+use crate::archive::{Archive, building_place};
 use crate::archive_packing::{check_replaced_zip, note_zip};
 use crate::error::store_error;
 use crate::formats::Documents;
@@ -93,9 +93,12 @@ pub(crate) async fn start(
         }
         (Left::Unfinished(_), Existing::Overwrite) => {
             // Complete, it may have been put to use; not before it is packed.
-            let is_seen = archive.is_none_or(|archive| archive.is_packed());
+            let is_seen = archive.as_ref().is_none_or(Archive::is_packed);
             if is_seen && is_node(target).await? {
                 return Err(there(location, "is complete", Remedy::ResumeToTidy));
+            }
+            if let Some(archive) = &archive {
+                check_replaced_zip(archive, &job.stores).await?;
             }
             Ok(Start::Over)
         }
@@ -256,9 +259,11 @@ impl TreePlace {
         let begun = Box::pin(Self::begin(job, running, &target, &work));
         match lock.while_held(&job.request.target, begun).await {
             Ok(start) => {
-                let target = match Archive::whole(&job.request.target) {
-                    Some(archive) if start != Start::Done => archive.open_built(&job.stores)?,
-                    _ => target,
+                let target = match start {
+                    Start::Done => target,
+                    Start::Fresh | Start::Over | Start::Resume => {
+                        building_place(&job.request.target, target, &job.stores)?
+                    }
                 };
                 Ok(Self { target, work: Some(work), start, lock: Some(lock) })
             }
@@ -280,10 +285,6 @@ impl TreePlace {
         let location = &job.request.target;
         let left = Left::at(work, target).await?;
         let start = start(job, running, target, &left).await?;
-        let replaces = running.existing == Existing::Overwrite && start != Start::Done;
-        if let Some(archive) = Archive::whole(location).filter(|_| replaces) {
-            check_replaced_zip(&archive, &job.stores).await?;
-        }
         if let (Start::Over, Left::Unfinished(saved)) = (start, &left) {
             remove_begun(location, saved, target, work, &job.stores).await?;
         }

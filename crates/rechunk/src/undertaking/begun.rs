@@ -325,7 +325,7 @@ impl Open {
         let is_all = missing.as_ref().is_some_and(|missing| missing.is_all);
         report.verified = verified.filter(|_| !is_all);
         report.missing = missing;
-        report.archive = job.archive_report();
+        report.archive = job.archive().map(|archive| archive.report());
         report.tasks = run.map(|run| TaskReport {
             total: run.tasks_total,
             done: run.tasks_done,

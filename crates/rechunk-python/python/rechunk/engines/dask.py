@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rechunk.engines.driver import refuse_options
 from rechunk.engines.rounds import Outcome, rounds
+from rechunk.engines.stage_options import refuse_options
 from rechunk.engines.worker import missing, run_part
 from rechunk.errors import UsageError
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
+from rechunk.engines.stage_options import engines_of_stages
 from rechunk.engines.worker import work_of
 from rechunk.errors import UsageError
 from rechunk.locations import locate
@@ -87,37 +88,6 @@ def check_paths(engine: Engine, plan: Plan, temp: Any) -> None:
             f"the engine {engine.name} does not have {where}",
             hint="give locations that the driver and all workers reach: a shared file system, or a URL",
         )
-
-
-def engines_of_stages(
-    engine: Engine, plan: Plan, stage_options: dict[str, dict[str, Any]]
-) -> dict[str, Engine]:
-    """Finds the engines of the stages that ask for something of their own, before anything is begun."""
-    if not stage_options:
-        return {}
-    names = plan.stage_names
-    for name in stage_options:
-        if name not in names:
-            raise UsageError(
-                f"stage_options: the plan has no stage {name!r}", hint=f"its stages are {', '.join(names)}"
-            )
-    ask: Callable[[dict[str, Any]], Engine] | None = getattr(engine, "with_options", None)
-    if ask is None:
-        raise UsageError(
-            f"stage_options: the engine {engine.name} can be asked for nothing with a part",
-            hint="dask, ray and slurm can; leave them out",
-        )
-    return {name: ask(options) for name, options in stage_options.items()}
-
-
-def refuse_options(engine: str, options: dict[str, Any], known: tuple[str, ...]) -> None:
-    """Refuses options of an engine beyond those that it knows."""
-    for name in options:
-        if name not in known:
-            raise UsageError(
-                f"stage_options: the engine {engine} has no option {name!r}",
-                hint=f"it has {', '.join(known)}",
-            )
 
 
 def _made(path: str) -> str:

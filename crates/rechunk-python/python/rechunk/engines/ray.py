@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from rechunk.engines.driver import refuse_options
 from rechunk.engines.rounds import Outcome, rounds
+from rechunk.engines.stage_options import refuse_options
 from rechunk.engines.worker import missing, tell_part, told
 from rechunk.errors import UsageError
 

@@ -16,8 +16,8 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rechunk.engines.driver import refuse_options
 from rechunk.engines.rounds import Outcome, rounds
+from rechunk.engines.stage_options import refuse_options
 from rechunk.engines.worker import tell_part, told
 from rechunk.errors import RechunkError, UsageError
 
