@@ -25,13 +25,17 @@ pub(crate) fn of_apply(args: &ApplyArgs) -> Result<CopyRequest, Error> {
                 proposal: None,
             });
         }
-        _ => {
-            let message = if is_statistic {
-                format!("`{}` is a statistic of one source, and has no target", asked.name())
-            } else {
-                "name a source and a target".to_owned()
-            };
+        _ if is_statistic => {
+            let message =
+                format!("`{}` is a statistic of one source, and has no target", asked.name());
             return Err(usage(message, None));
+        }
+        _ => {
+            return Err(Error::Apply {
+                code: "NO_DST_NEEDS_SKIP",
+                message: format!("`{}` has results to write: name a target too", asked.name()),
+                proposal: None,
+            });
         }
     };
     let left = args.boxes.defer.as_deref();

@@ -174,6 +174,44 @@ fn files_of_numpy_are_read_and_written() {
 }
 
 #[test]
+fn records_have_the_same_fields_in_a_file_of_numpy() {
+    let folder = Folder::new();
+    let (source, target) = (folder.at("records.zarr"), folder.at("records.npy"));
+    std::fs::create_dir(&source).unwrap();
+    let document = r#"{"zarr_format": 2, "shape": [6], "chunks": [4], "order": "C",
+        "dtype": [["a", "<i4"], ["b", "<f8"]], "compressor": null, "filters": null,
+        "fill_value": null}"#;
+    std::fs::write(Path::new(&source).join(".zarray"), document).unwrap();
+    for chunk in 0..2_u8 {
+        let bytes: Vec<u8> = (0..48).map(|at| at + 50 * chunk).collect();
+        std::fs::write(Path::new(&source).join(chunk.to_string()), bytes).unwrap();
+    }
+    let report = copy(&[&source, &target]);
+    for part in ["estimate", "traffic"] {
+        assert_eq!(number(&report, &format!("{part}.target.objects")), 1, "one file: {part}");
+    }
+    rechunk(&["verify", &source, &target]).ok();
+    let other = document.replace("<i4", "<u4");
+    std::fs::write(Path::new(&source).join(".zarray"), other).unwrap();
+    let differ = rechunk(&["verify", &source, &target]).ends_with(6);
+    assert!(differ.stderr.contains("{a: uint32, b: float64} and {a: int32, b: float64}"));
+}
+
+/// It is written in several runs of bytes.
+#[test]
+fn a_file_that_is_written_in_parts_is_one_object() {
+    let folder = Folder::new();
+    let (whole, zarr, back) = (folder.at("a.npy"), folder.at("a.zarr"), folder.at("b.npy"));
+    numbers(&whole, &[200, 200, 200]);
+    rechunk(&["copy", &whole, &zarr, "--chunks", "10,100,200", "--codec", "zstd:1", "-q"]).ok();
+    let report = copy(&[&zarr, &back, "--max-mem", "16MiB", "--threads", "1"]);
+    assert!(number(&report, "traffic.target.put_requests") > 1, "{report}");
+    for part in ["estimate", "traffic"] {
+        assert_eq!(number(&report, &format!("{part}.target.objects")), 1, "{part}");
+    }
+}
+
+#[test]
 fn raw_arrays_become_others_and_come_back() {
     let (source, folder) = (ostia(), Folder::new());
     let expected = decoded_sha256(&source);

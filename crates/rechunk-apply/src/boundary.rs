@@ -94,22 +94,59 @@ impl Boundary {
 
     /// Voxels of a source of `extent` that a padded range `span` needs.
     pub fn window(self, span: Span, extent: u64) -> AxisWindow {
-        let indices = (span.start..span.end).map(|at| self.index(at, extent));
-        let indices: Vec<Option<u64>> = indices.collect();
-        let mut used: Vec<u64> = indices.iter().copied().flatten().collect();
-        used.sort_unstable();
-        used.dedup();
+        let intervals = self.intervals(span, extent);
+        // They are read one after the other.
+        let place = |index: u64| {
+            let before = intervals.iter().take_while(|range| range.start <= index);
+            let within = before.map(|range| range.end.min(index) - range.start);
+            usize::try_from(within.sum::<u64>()).unwrap_or(usize::MAX)
+        };
+        let map = (span.start..span.end).map(|at| self.index(at, extent).map(place)).collect();
+        AxisWindow { intervals, map }
+    }
+
+    /// Ranges of a source of `extent` that a padded range `span` needs, ascending and apart from
+    /// each other.
+    ///
+    /// ```
+    /// use rechunk_apply::{Boundary, Span};
+    /// assert_eq!(Boundary::Wrap.intervals(Span::new(-2, 3), 10), [0..3, 8..10]);
+    /// assert_eq!(Boundary::Reflect.intervals(Span::new(7, 14), 10), [5..10]);
+    /// assert_eq!(Boundary::Constant.intervals(Span::new(11, 14), 10), []);
+    /// ```
+    pub fn intervals(self, span: Span, extent: u64) -> Vec<Range<u64>> {
+        let Some(last) = extent.checked_sub(1).filter(|_| !span.is_empty()) else {
+            return Vec::new();
+        };
+        let (start, end) = (i128::from(span.start), i128::from(span.end));
+        let (last, count) = (i128::from(last), i128::from(extent));
+        // Voxels turn about, or begin anew, after a block, and all have been seen after a period.
+        let (start, end, block, period) = match self {
+            Self::Constant => (start.max(0), end.min(count), count, count),
+            Self::Nearest => (start.clamp(0, last), (end - 1).clamp(0, last) + 1, count, count),
+            Self::Symmetric => (start, end, count, 2 * count),
+            Self::Reflect => (start, end, last.max(1), (2 * last).max(1)),
+            Self::Wrap => (start, end, count, count),
+        };
+        let index = |at: i128| i64::try_from(at).ok().and_then(|at| self.index(at, extent));
+        let mut ranges: Vec<Range<u64>> = Vec::new();
+        let mut at = start;
+        while at < end.min(start + period) {
+            let next = ((at.div_euclid(block) + 1) * block).min(end);
+            if let (Some(first), Some(last)) = (index(at), index(next - 1)) {
+                ranges.push(first.min(last)..first.max(last) + 1);
+            }
+            at = next;
+        }
+        ranges.sort_unstable_by_key(|range| range.start);
         let mut intervals: Vec<Range<u64>> = Vec::new();
-        for &index in &used {
-            match intervals.last_mut().filter(|last| last.end == index) {
-                Some(last) => last.end = index + 1,
-                None => intervals.push(index..index + 1),
+        for range in ranges {
+            match intervals.last_mut().filter(|before| before.end >= range.start) {
+                Some(before) => before.end = before.end.max(range.end),
+                None => intervals.push(range),
             }
         }
-        // The used voxels in ascending order are those that are read, one after the other.
-        let place = |index: u64| used.partition_point(|&other| other < index);
-        let map = indices.into_iter().map(|index| index.map(place)).collect();
-        AxisWindow { intervals, map }
+        intervals
     }
 }
 

@@ -12,18 +12,7 @@ use crate::bottom::AxisLeaf;
 use crate::error::{ApplyError, ErrorCode};
 use crate::floor_sum::Floors;
 use crate::plan::{ApplyPlan, Way};
-use crate::source::source_span;
 use crate::voxel_box::Span;
-
-/// A source: its shape and the extents of what is read at once, elements.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SourceGrid {
-    /// Shape.
-    pub shape: Vec<u64>,
-    /// Extents of a chunk, or of whatever is read at once.
-    pub chunk: Vec<u64>,
-}
 
 /// Exact counts of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,10 +38,9 @@ pub struct Counts {
     pub pull_tasks: u64,
     /// Reads of a part of a block by a pull task.
     pub pull_requests: u64,
-    /// Array chunks that the kept box meets.
+    /// Array chunks that are written.
     pub target_chunks: u64,
-    /// Array chunks of these that lie in the kept box; the others have voxels beside it that have
-    /// to be kept.
+    /// Array chunks of these that are written whole; the others have voxels that have to be kept.
     pub whole_target_chunks: u64,
 }
 
@@ -61,18 +49,6 @@ impl Counts {
     pub fn work_amplification(&self) -> f64 {
         self.op_elements as f64 / self.kept_elements.max(1) as f64
     }
-}
-
-/// Exact reads of one source. Where a box reaches beyond the source, its part inside counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct SourceReads {
-    /// Chunks of the source.
-    pub chunks: u64,
-    /// Chunk reads if each call of the operation reads its own.
-    pub by_call: u64,
-    /// Chunk reads if a task reads each of its chunks once.
-    pub by_task: u64,
 }
 
 /// Sums along one axis.
@@ -96,7 +72,7 @@ fn too_many(name: &str) -> ApplyError {
     ApplyError::new(ErrorCode::TooLarge, format!("the job has more {name} than fit 64 bits"))
 }
 
-fn product(axes: impl Iterator<Item = u128>, name: &str) -> Result<u64, ApplyError> {
+pub(crate) fn product(axes: impl Iterator<Item = u128>, name: &str) -> Result<u64, ApplyError> {
     let mut axes: Vec<u128> = axes.collect();
     // A zero makes the product zero whatever the others are.
     axes.sort_unstable();
@@ -104,18 +80,29 @@ fn product(axes: impl Iterator<Item = u128>, name: &str) -> Result<u64, ApplyErr
     product.and_then(|product| u64::try_from(product).ok()).ok_or_else(|| too_many(name))
 }
 
-fn unsigned(sum: i128) -> u128 {
+fn greatest_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_divisor(b, a % b) }
+}
+
+pub(crate) fn unsigned(sum: i128) -> u128 {
     u128::try_from(sum).unwrap_or(0)
 }
 
-/// Chunks of an axis of `extent` that a range of it meets, in part.
-fn chunks_met(span: Span, extent: u64, chunk: u64) -> u128 {
-    let inside = span.intersect(Span::new(0, i64::try_from(extent).unwrap_or(i64::MAX)));
-    if inside.is_empty() {
-        return 0;
-    }
-    let number = |at: i64| u128::from(at.unsigned_abs() / chunk.max(1));
-    number(inside.end - 1) - number(inside.start) + 1
+/// Chunks of an axis that a range of it meets, in part.
+pub(crate) fn chunks_met(range: &Range<u64>, chunk: u64) -> u128 {
+    let number = |at: u64| u128::from(at / chunk.max(1));
+    if range.is_empty() { 0 } else { number(range.end - 1) - number(range.start) + 1 }
+}
+
+/// Chunks of an axis of `extent` that a range of it meets, and those of them that lie in it.
+fn met_and_whole(span: Span, extent: u64, chunk: u64) -> (u128, u128) {
+    let (start, end) = (span.start.unsigned_abs(), span.end.unsigned_abs());
+    let met = chunks_met(&(start..end), chunk);
+    let starts_within = start % chunk != 0;
+    let ends_within = end % chunk != 0 && end != extent;
+    let is_one = met == 1 && (starts_within || ends_within);
+    let partial = u128::from(starts_within) + u128::from(ends_within);
+    (met, if is_one { 0 } else { met.saturating_sub(partial) })
 }
 
 impl ApplyPlan {
@@ -187,7 +174,11 @@ impl ApplyPlan {
 
     /// Sum of a measure over the padded boxes of all calls along an axis. The measure takes a
     /// range, how often it repeats, and the voxels from one to the next.
-    fn over_leaves(&self, axis: usize, measure: impl Fn(Span, u64, u64) -> u128) -> u128 {
+    pub(crate) fn over_leaves(
+        &self,
+        axis: usize,
+        measure: impl Fn(Span, u64, u64) -> u128,
+    ) -> u128 {
         self.over_tasks(
             axis,
             |task, keep| {
@@ -199,7 +190,7 @@ impl ApplyPlan {
     }
 
     /// Sum of a measure over ranges that follow from each task of an axis.
-    fn over_tasks(
+    pub(crate) fn over_tasks(
         &self,
         axis: usize,
         ranges: impl Fn(Span, Span) -> Vec<Span>,
@@ -266,7 +257,10 @@ impl ApplyPlan {
         let bytes = block_elements.checked_mul(self.block_form().item_bytes());
         let chunks = match self.way {
             Way::Defer => self.deferred_counts(),
-            Way::Direct | Way::Pull => self.chunk_counts(),
+            Way::Direct | Way::Pull => {
+                let target = self.spec.target.as_ref();
+                target.map_or_else(Vec::new, |target| self.chunk_counts(&target.chunk))
+            }
         };
         let of_chunks = |of: fn(&(u128, u128)) -> u128| {
             if self.spec.target.is_none() {
@@ -293,20 +287,49 @@ impl ApplyPlan {
         })
     }
 
-    /// Array chunks that the kept box meets along each axis, and those that lie in it.
-    fn chunk_counts(&self) -> Vec<(u128, u128)> {
+    /// Chunks of the target that are written, if it had chunks of this shape. A pull task writes
+    /// all that it combines, a task that writes itself only the part of its work chunk.
+    ///
+    /// ```
+    /// use rechunk_apply::{ApplySpec, LevelSpec, prepare};
+    /// use rechunk_grid::DataType;
+    /// let mut spec = ApplySpec::new(&[24], &[4], DataType::Uint8, vec![LevelSpec::new([4])]);
+    /// spec.gap = vec![12];
+    /// assert_eq!(prepare(&spec)?.written_chunks(&[2])?, 2 * 2);
+    /// # Ok::<(), rechunk_apply::ApplyError>(())
+    /// ```
+    pub fn written_chunks(&self, chunk: &[u64]) -> Result<u64, ApplyError> {
+        product(self.chunk_counts(chunk).iter().map(|&(met, _)| met), "array chunks")
+    }
+
+    /// Array chunks that are written along each axis, and those of them that are written whole.
+    fn chunk_counts(&self, chunk: &[u64]) -> Vec<(u128, u128)> {
         let Some(target) = &self.spec.target else { return Vec::new() };
-        let axes = self.kept.axes.iter().zip(target.shape.iter().zip(&target.chunk));
-        axes.map(|(&kept, (&extent, &chunk))| {
-            let met = chunks_met(kept, extent, chunk);
-            let starts_within = kept.start.unsigned_abs() % chunk != 0;
-            let end = kept.end.unsigned_abs();
-            let ends_within = end % chunk != 0 && end != extent;
-            let is_one = met == 1 && (starts_within || ends_within);
-            let partial = u128::from(starts_within) + u128::from(ends_within);
-            (met, if is_one { 0 } else { met.saturating_sub(partial) })
+        let axes = target.shape.iter().zip(chunk).enumerate();
+        axes.map(|(axis, (&extent, &chunk))| match self.way {
+            Way::Pull | Way::Defer => met_and_whole(self.kept.axes[axis], extent, chunk.max(1)),
+            Way::Direct => self.direct_chunks(axis, extent, chunk.max(1)),
         })
         .collect()
+    }
+
+    /// Array chunks of an axis that tasks write themselves: no two write the same one.
+    fn direct_chunks(&self, axis: usize, extent: u64, chunk: u64) -> (u128, u128) {
+        let tasks = self.axis_tasks(axis);
+        let of = |k: u64, times: u128| {
+            let (met, whole) = met_and_whole(self.axis_task(axis, k).1, extent, chunk);
+            (times * met, times * whole)
+        };
+        let Range { start, end } = tasks.alike;
+        // The last one may end where the array does, where a chunk that is cut is whole.
+        let last = end.saturating_sub(1).max(start)..end;
+        let outer = tasks.outer.iter().chain([&last]).flat_map(Clone::clone).map(|k| of(k, 1));
+        // Work chunks lie in array chunks as those a period before.
+        let period = chunk / greatest_divisor(self.tiles[axis].stride() % chunk, chunk);
+        let end = last.start;
+        let alike = (start..end.min(start.saturating_add(period)))
+            .map(|k| of(k, u128::from((end - k).div_ceil(period))));
+        outer.chain(alike).fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1))
     }
 
     /// Task boxes of each level, bottom first.
@@ -326,76 +349,5 @@ impl ApplyPlan {
             product(axes, "task boxes")
         };
         (0..self.levels.len()).map(of_level).collect()
-    }
-
-    /// Exact reads of a source.
-    ///
-    /// ```
-    /// use rechunk_apply::{ApplySpec, LevelSpec, SourceGrid, prepare};
-    /// use rechunk_grid::DataType;
-    /// let level = LevelSpec::new([32]).crop([1]);
-    /// let plan = prepare(&ApplySpec::new(&[96], &[32], DataType::Uint8, vec![level]))?;
-    /// let source = SourceGrid { shape: vec![96], chunk: vec![32] };
-    /// // Its own chunk, and those beside it.
-    /// assert_eq!(plan.source_reads(&source)?.by_call, 2 + 3 + 2);
-    /// # Ok::<(), rechunk_apply::ApplyError>(())
-    /// ```
-    pub fn source_reads(&self, source: &SourceGrid) -> Result<SourceReads, ApplyError> {
-        let rank = self.rank();
-        if source.shape.len() != rank || source.chunk.len() != rank {
-            let message = format!("the source has {} axes, the job {rank}", source.shape.len());
-            return Err(ApplyError::new(ErrorCode::Axes, message));
-        }
-        let by_call = |axis: usize| {
-            self.over_leaves(axis, |span, repeats, step| {
-                self.chunk_reads(axis, source, span, repeats, step)
-            })
-        };
-        let by_task = |axis: usize| {
-            self.over_tasks(
-                axis,
-                |task, keep| vec![self.leaves_hull(axis, task, keep)],
-                |span, repeats, step| self.chunk_reads(axis, source, span, repeats, step),
-            )
-        };
-        let all = source.shape.iter().zip(&source.chunk);
-        let all = all.map(|(&extent, &chunk)| u128::from(extent.div_ceil(chunk.max(1))));
-        Ok(SourceReads {
-            chunks: product(all, "source chunks")?,
-            by_call: product((0..rank).map(by_call), "source chunk reads")?,
-            by_task: product((0..rank).map(by_task), "source chunk reads")?,
-        })
-    }
-
-    /// Chunks of a source that a range of target voxels meets, over all its repeats.
-    fn chunk_reads(
-        &self,
-        axis: usize,
-        source: &SourceGrid,
-        span: Span,
-        repeats: u64,
-        step: u64,
-    ) -> u128 {
-        let (extent, chunk) = (source.shape[axis], source.chunk[axis].max(1));
-        let scale = self.scale[axis];
-        if repeats == 1 {
-            return chunks_met(source_span(span, scale), extent, chunk);
-        }
-        let Some(last) = extent.checked_sub(1) else { return 0 };
-        let last = i128::from(last / chunk);
-        let floors = |at: i128| Floors {
-            count: repeats.into(),
-            step: i128::from(step) * i128::from(scale.source),
-            offset: at * i128::from(scale.source),
-            divisor: i128::from(scale.target) * i128::from(chunk),
-        };
-        let (start, mut end) = (floors(span.start.into()), floors(span.end.into()));
-        // Wholly before or behind the source.
-        let before = end.numerators_below(1);
-        let limit = i128::from(scale.target) * i128::from(extent);
-        let behind = start.count - start.numerators_below(limit);
-        end.offset -= 1;
-        let met = end.sum(0, last) - start.sum(0, last) + start.count;
-        unsigned(met - before - behind)
     }
 }

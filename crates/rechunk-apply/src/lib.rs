@@ -32,6 +32,7 @@ mod ramp;
 mod reductions;
 mod run;
 mod source;
+mod source_reads;
 mod spec;
 mod summary;
 mod tasks;
@@ -41,7 +42,7 @@ mod voxel_box;
 pub use bottom::{AxisLeaf, BottomTile};
 pub use boundary::{AxisWindow, Boundary, BoundaryError, fill_padded};
 pub use combine::{Accumulator, BlockView, CombineError, Coverage};
-pub use counts::{Counts, SourceGrid, SourceReads};
+pub use counts::Counts;
 pub use deferred::DeferredArray;
 pub use error::{ApplyError, ErrorCode};
 pub use form::{Combine, Encoding, Lane, Rule, ValueForm};
@@ -52,6 +53,7 @@ pub use prepare::prepare;
 pub use ramp::{AxisWeights, Ramp, TileWeights};
 pub use reductions::AxisReductions;
 pub use run::{OpOutput, RunError, TaskOutput, run_task};
+pub use source_reads::{SourceGrid, SourceReads};
 pub use spec::{
     AXIS_CALLS_MAX, ApplySpec, BoxSpec, EXTENT_MAX, Expand, LEVELS_MAX, LevelSpec, Mode, Round,
     SCALE_MAX, ScaleRatio, TargetGrid, ValueKind, levels_of_inputs,

@@ -111,6 +111,7 @@ impl Template {
 impl fmt::Display for Placeholder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Input(0) => f.write_str("{in}"),
             Self::Input(number) => write!(f, "{{in{number}}}"),
             Self::Output => f.write_str("{out}"),
             Self::Meta => f.write_str("{meta}"),
@@ -190,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_command_is_split_once_and_then_filled() {
-        assert_eq!(filled("cp {in} {out}"), ["cp", "<{in0} 1>", "<{out} 1>"]);
+        assert_eq!(filled("cp {in} {out}"), ["cp", "<{in} 1>", "<{out} 1>"]);
         assert_eq!(filled("'my prog' --a='b c' x\\ y"), ["my prog", "--a=b c", "x y"]);
         assert_eq!(
             filled("p a{in2}b{index}c '' {{{shape}}} {{in}}"),

@@ -331,7 +331,8 @@ impl StageDraft {
         let (units, is_stepped) = self.resident(request, cuts);
         let role = &mut figures.traffic.target;
         role.put_requests = cuts.target_objects(request, side.commit_shape());
-        role.objects = role.put_requests;
+        let files = side.file_shape.as_ref().map(|file| cuts.target_objects(request, file));
+        role.objects = files.unwrap_or(role.put_requests);
         let expected = side.encoded_bytes_expected;
         role.written_bytes = match side.edges {
             Some(_) => scaled(expected, elements, product(side.chunk_shape.iter().copied())),

@@ -88,6 +88,9 @@ pub struct Side {
     /// The raw files that chunks lie in, if they can be read and written in runs of bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<RunsSide>,
+    /// Shape of the elements that a file of the target holds, where chunks are parts of files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_shape: Option<Vec<u64>>,
     /// The parts of chunks that can be taken by themselves, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parts: Option<PartsSide>,
@@ -114,6 +117,7 @@ impl Side {
             edges: None,
             shard: None,
             runs: None,
+            file_shape: None,
             parts: None,
             codec: "none".to_owned(),
             is_raw: true,

@@ -1,7 +1,6 @@
 //! The plan of a chunk-wise apply: its stages, their memory and their traffic.
 
-use rechunk_apply::{ApplyError, ApplyPlan, Boundary, SourceGrid, VoxelBox, Way};
-use rechunk_grid::ChunkGrid;
+use rechunk_apply::{ApplyError, ApplyPlan, Boundary, SourceGrid, Way};
 use rechunk_plan::{
     ApplyWork, ArrayId, ArrayRole, Blend, Estimate, Kernel, MissingChunks, OpSpec,
     PIECE_CHECKSUM_BYTES, PLAN_VERSION, Parallel, Plan, PlanArray, PlanMemory, PlanRequest, Reads,
@@ -56,8 +55,8 @@ impl ApplyPlanRequest<'_> {
     }
 }
 
-/// Plans an apply. The counts of what it reads are exact but for [`Boundary::Wrap`], and for
-/// sources that are stored as they are.
+/// Plans an apply. The counts of what it reads are exact but for sources that are stored as they
+/// are, and for operations that give nothing for a box.
 pub fn plan_apply(asked: &ApplyPlanRequest<'_>) -> Result<Planned, PlanError> {
     let sizes = Sizes::new(asked);
     let ways: &[Reads] = match asked.job.top() > 0 && asked.missing.skips() {
@@ -301,8 +300,7 @@ impl<'a> Sizes<'a> {
         if job.target().is_none() {
             return Ok(vec![Estimate { source, ..Estimate::default() }]);
         }
-        let target =
-            self.target_traffic(job.kept(), counts.target_chunks, counts.whole_target_chunks);
+        let target = self.target_traffic(counts.target_chunks, counts.whole_target_chunks)?;
         if job.way() != Way::Pull {
             return Ok(vec![Estimate { source, target, ..Estimate::default() }]);
         }
@@ -333,7 +331,7 @@ impl<'a> Sizes<'a> {
         for (item_bytes, side) in self.asked.sources() {
             let count = |chunk: &[u64]| {
                 let grid = SourceGrid { shape: request.shape.clone(), chunk: chunk.to_vec() };
-                let found = self.asked.job.source_reads(&grid)?;
+                let found = self.asked.job.source_reads(&grid, self.asked.boundary)?;
                 Ok(if reads == Reads::Task { found.by_task } else { found.by_call })
             };
             let chunks = count(&side.chunk_shape)?;
@@ -343,17 +341,23 @@ impl<'a> Sizes<'a> {
         Ok(sum)
     }
 
-    fn target_traffic(&self, kept: &VoxelBox, objects: u64, whole: u64) -> RoleEstimate {
-        let (side, item_bytes) =
-            (&self.asked.request.target, self.asked.job.data_type().item_bytes());
-        let shape = &self.asked.request.shape;
+    fn target_traffic(&self, objects: u64, whole: u64) -> Result<RoleEstimate, ApplyError> {
+        let (request, job) = (self.asked.request, &self.asked.job);
+        let (side, item_bytes) = (&request.target, job.data_type().item_bytes());
         // Deferred blocks lie in chunks that are objects.
-        let region = kept.to_region().filter(|_| self.asked.job.way() != Way::Defer);
-        let grid = ChunkGrid::new(shape, &side.chunk_shape).ok().zip(region);
-        let chunks = grid.map_or(objects, |(grid, region)| grid.covering(&region).elements());
-        RoleEstimate {
+        let chunks = match job.way() {
+            Way::Defer => objects,
+            Way::Direct | Way::Pull => job.written_chunks(&side.chunk_shape)?,
+        };
+        let mut sum = RoleEstimate {
             get_requests: objects.saturating_sub(whole),
             ..chunks_written(side, item_bytes, chunks, objects)
+        };
+        // Elements in gaps stay as they are: they are read, to be written with the others.
+        if job.way() == Way::Pull && job.gap().iter().any(|&gap| gap > 0) {
+            let indexes = if side.shard.is_some() { objects } else { 0 };
+            sum.add(&chunks_read(side, item_bytes, chunks, indexes));
         }
+        Ok(sum)
     }
 }

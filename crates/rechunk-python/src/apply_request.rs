@@ -33,7 +33,11 @@ pub(crate) fn apply(
         });
     }
     if !is_statistic && target.is_empty() {
-        return Err(wrong("target", "there is none", Some("name an array to be written")));
+        return Err(Error::Apply {
+            code: "NO_DST_NEEDS_SKIP",
+            message: format!("`{}` has results to write: name a target too", operation.name()),
+            proposal: None,
+        });
     }
     let mut request = CopyRequest::new(first, left.as_deref().unwrap_or(target));
     array_options(&mut request, options)?;

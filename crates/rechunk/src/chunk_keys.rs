@@ -12,7 +12,7 @@ use std::sync::Arc;
 use rechunk_array::Array;
 use rechunk_format::{Layout, ShardFormat};
 use rechunk_grid::ChunkGrid;
-use rechunk_store::{Role, Store};
+use rechunk_store::{Role, Store, StoreError};
 use rechunk_zarr::{KeyEncoding, KeyStyle, ZarrVersion};
 
 use crate::Error;
@@ -160,16 +160,15 @@ pub(crate) async fn look(open: &OpenArray, asked: &[Vec<u64>]) -> Result<Option<
     let failed = |source| Error::source_store(&open.location, source);
     let mut found = Vec::new();
     if store.lists_for_little() {
-        let listed = store.list_first("", LISTED_MAX).await.map_err(failed)?;
+        let listed = some_keys(&store, grid.rank() + 1).await.map_err(failed)?;
         let own = |key: &str| {
             let index = open.array.layout().object_index(key)?;
             (index.len() == grid.rank() && grid.contains(&index)).then(|| key.to_owned())
         };
-        let own = listed.iter().find_map(|(key, _)| own(key));
+        let own = listed.iter().find_map(|key| own(key));
         for convention in conventions {
-            let is_one = |key: &&(String, u64)| convention.index(&key.0, &grid).is_some();
-            let example = listed.iter().find(is_one).map(|(key, _)| key.clone());
-            found.extend(example.map(|example| (convention, example)));
+            let example = listed.iter().find(|key| convention.index(key, &grid).is_some());
+            found.extend(example.map(|example| (convention, example.clone())));
         }
         if let (Some(own), Some((_, other))) = (own, found.first()) {
             return Err(two_conventions(open, &own, other));
@@ -189,6 +188,20 @@ pub(crate) async fn look(open: &OpenArray, asked: &[Vec<u64>]) -> Result<Option<
         return Err(two_conventions(open, one, other));
     }
     found.pop().map(|(convention, example)| settle(open, convention, &example)).transpose()
+}
+
+/// Keys of a store, [`LISTED_MAX`] at most. On a disk names are read, no deeper than `depth`: sizes
+/// would take most of the time.
+async fn some_keys(store: &Store, depth: usize) -> Result<Vec<String>, StoreError> {
+    if store.local_root().is_none() {
+        let listed = store.list_first("", LISTED_MAX).await?;
+        return Ok(listed.into_iter().map(|(key, _)| key).collect());
+    }
+    let take = |keys: &mut Vec<String>, key: &str| {
+        keys.push(key.to_owned());
+        if keys.len() < LISTED_MAX { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    store.fold_keys(depth, Vec::new(), take).await
 }
 
 /// The array with the keys that its chunks have, and which ones these are if its metadata says

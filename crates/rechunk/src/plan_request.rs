@@ -169,11 +169,13 @@ pub(crate) fn side(layout: &dyn Layout, ratio: f64) -> Side {
         expected.clamp(1, cost.encoded_bytes_max)
     };
     let shard = layout.shards().map(shard_side);
+    let files = layout.runs().filter(|runs| runs.block_shape != spec.chunk_shape);
     Side {
         chunk_shape: spec.chunk_shape.clone(),
         edges: spec.edges.clone(),
         shard,
         runs: None,
+        file_shape: files.map(|runs| runs.block_shape.clone()),
         parts: None,
         codec: cost.name.clone(),
         is_raw: cost.is_raw,

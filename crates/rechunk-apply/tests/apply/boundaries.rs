@@ -40,6 +40,24 @@ fn walked(rule: Boundary, at: i64, extent: i64) -> Option<i64> {
     }
 }
 
+proptest! {
+    #[test]
+    fn ranges_that_are_read_are_those_of_the_voxels(
+        rule in prop::sample::select(&Boundary::ALL),
+        start in -40_i64..40, length in 0_i64..60, extent in 0_u64..14,
+    ) {
+        let span = Span::new(start, start + length);
+        let mut expected: Vec<u64> =
+            (start..start + length).filter_map(|at| rule.index(at, extent)).collect();
+        expected.sort_unstable();
+        expected.dedup();
+        let found = rule.intervals(span, extent);
+        prop_assert!(found.windows(2).all(|two| two[0].end < two[1].start), "{found:?}");
+        let voxels: Vec<u64> = found.into_iter().flatten().collect();
+        prop_assert_eq!(voxels, expected);
+    }
+}
+
 /// As `numpy.pad` gives them for `[0, 1, 2]` with 7 on both sides.
 #[test]
 fn indices_are_those_of_numpy() {

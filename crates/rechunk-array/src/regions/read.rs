@@ -279,10 +279,12 @@ impl Reader<'_> {
             let length = wanted.end - wanted.start;
             let read =
                 array.read_elements_into(&index, frame.bytes, wanted.clone(), length, &mut stored);
-            if !read.await? {
+            let is_there = read.await?;
+            // Of one that is missing the fill value is its elements.
+            meter.add_decoded_read(array.store().role(), length);
+            if !is_there {
                 return Ok((region, None));
             }
-            meter.add_decoded_read(array.store().role(), length);
             let elements = part_of_plain(stored, (frame.part(&wanted), item), &region).await?;
             return Ok((region, Some(Found::Elements(elements))));
         }
@@ -296,10 +298,10 @@ impl Reader<'_> {
         } else {
             array.read_chunk_into(&index, &mut stored).await?
         };
+        meter.add_decoded_read(array.store().role(), frame.bytes);
         if !is_there {
             return Ok((region, None));
         }
-        meter.add_decoded_read(array.store().role(), frame.bytes);
         if may_block() {
             return Ok((region, Some(Found::Stored { index, encoded: stored })));
         }

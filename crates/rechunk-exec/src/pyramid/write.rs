@@ -118,13 +118,15 @@ async fn one(stage: &PyramidStage, chunk: Ready) -> Result<(), Fault> {
     let execution = &stage.shared.run.execution;
     match &execution.sink {
         Sink::Write(_) => {
-            // Nothing of it was stored: nothing is.
-            if is_found || execution.write_empty == WriteEmpty::Always {
-                let (array, own) = place(stage, level, &index)?;
+            let (array, own) = place(stage, level, &index)?;
+            let written = if is_found || execution.write_empty == WriteEmpty::Always {
                 let way = (shard.as_ref().map(|shard| &*shard.writer), execution.write_empty);
-                let written = array.write_whole_chunk(&own, &elements, way).await;
-                written.map_err(region_fault(Fault::Target))?;
-            }
+                array.write_whole_chunk(&own, &elements, way).await
+            } else {
+                // Nothing of it was stored: nothing is.
+                array.leave_out_chunk(&own, shard.is_some())
+            };
+            written.map_err(region_fault(Fault::Target))?;
         }
         Sink::Compare(_) => {
             let frame = Frame::of_region(&region, stage.shared.item_bytes)?;

@@ -89,6 +89,7 @@ async fn finish(
     };
     let (coverage, elements) = stage.shared.cpu.run(add).await?;
     if coverage == Coverage::Nothing {
+        write::leave_out(stage, window)?;
         stage.shared.progress(rechunk_kernel::wide(bytes));
         return Ok(());
     }

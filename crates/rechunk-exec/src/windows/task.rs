@@ -151,14 +151,16 @@ async fn leave(stage: &WindowStage, task: &TopTask, output: TaskOutput) -> Resul
     let kept_bytes = u64::try_from(finished.intersect(&task.keep).elements()).unwrap_or(u64::MAX);
     let kept_bytes = kept_bytes.saturating_mul(wide(stage.shared.item_bytes));
     match (way, output) {
-        (Way::Direct | Way::Defer, TaskOutput::Block { bytes, .. }) => {
+        (Way::Direct | Way::Defer, output) => {
             let left = (way == Way::Defer).then(|| stage.work().job.deferred_box(task));
-            write::out(stage, left.as_ref().unwrap_or(&task.keep), &bytes).await?;
-            stage.shared.spare.give(bytes);
-            Ok(())
-        }
-        (Way::Direct | Way::Defer, TaskOutput::Skipped) => {
-            stage.shared.progress(kept_bytes);
+            let bounds = left.as_ref().unwrap_or(&task.keep);
+            if let TaskOutput::Block { bytes, .. } = output {
+                write::out(stage, bounds, &bytes).await?;
+                stage.shared.spare.give(bytes);
+            } else {
+                write::leave_out(stage, bounds)?;
+                stage.shared.progress(kept_bytes);
+            }
             Ok(())
         }
         (Way::Pull, output) => {

@@ -49,6 +49,15 @@ pub(super) async fn out(
     Ok(())
 }
 
+/// Writes nothing of `bounds`, for which nothing was given.
+pub(super) fn leave_out(stage: &WindowStage, bounds: &VoxelBox) -> Result<(), Fault> {
+    if let Sink::Write(target) = &stage.shared.run.execution.sink {
+        let left_out = target.leave_out_region(&region_of(bounds)?);
+        left_out.map_err(region_fault(Fault::Target))?;
+    }
+    Ok(())
+}
+
 /// Elements that the target has in `region`.
 pub(super) async fn before(stage: &WindowStage, region: &Region) -> Result<Vec<u8>, Fault> {
     let target = stage.shared.run.execution.sink.array();

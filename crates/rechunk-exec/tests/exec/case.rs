@@ -193,8 +193,6 @@ impl Case {
                 chunk_shape: side.chunk.clone(),
                 edges: side.edges.clone(),
                 shard,
-                runs: None,
-                parts: None,
                 codec: cost.name,
                 is_raw: cost.is_raw,
                 encoded_bytes_max: cost.encoded_bytes_max,
@@ -204,6 +202,7 @@ impl Case {
                 },
                 decode_workspace_bytes: cost.decode_workspace_bytes,
                 encode_workspace_bytes: cost.encode_workspace_bytes,
+                ..Side::raw(&side.chunk, 1)
             }
         };
         PlanRequest {

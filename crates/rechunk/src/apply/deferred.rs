@@ -21,11 +21,12 @@ impl Opened {
     /// Looks whether blocks stay uncombined, and refuses what does not go with it.
     pub(super) fn leaves_blocks(&self, way: Way) -> Result<bool, Error> {
         match (way, self.request.defer) {
-            (Way::Defer, false) => Err(Error::Usage {
+            (Way::Defer, false) => Err(Error::Apply {
+                code: "DIRS_MISSING",
                 message: "the blend mode `defer` leaves blocks uncombined, and no place is named \
                           for them"
                     .to_owned(),
-                hint: Some("say where, by the option `defer`".into()),
+                proposal: Some("a place by the option `defer`".to_owned()),
             }),
             (way, _) => Ok(way == Way::Defer),
         }

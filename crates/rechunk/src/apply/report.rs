@@ -1,7 +1,7 @@
 //! An apply in numbers, as programs read it.
 
-use rechunk_apply::{ApplyPlan, LevelSummary, Way};
-use rechunk_plan::{Plan, Reads};
+use rechunk_apply::{LevelSummary, Way};
+use rechunk_plan::{ApplyWork, Plan, Reads};
 use serde::{Deserialize, Serialize};
 
 /// An apply in numbers.
@@ -59,7 +59,7 @@ impl ApplyReport {
             op: op.unwrap_or_default(),
             op_calls: counts.op_calls,
             planned_op_calls: counts.op_calls,
-            read_amplification: read_amplification(plan, job, work.reads),
+            read_amplification: read_amplification(plan, work),
             work_amplification: summary.work_amplification,
             region: spans(&summary.region),
             kept: spans(&summary.kept),
@@ -75,12 +75,13 @@ impl ApplyReport {
 }
 
 /// Chunk reads over the chunks that the kept box meets.
-fn read_amplification(plan: &Plan, job: &ApplyPlan, reads: Reads) -> f64 {
+fn read_amplification(plan: &Plan, work: &ApplyWork) -> f64 {
+    let ApplyWork { job, boundary, reads, .. } = work;
     let source = plan.source();
     let grid =
         rechunk_apply::SourceGrid { shape: source.shape.clone(), chunk: source.chunk.clone() };
-    let Ok(found) = job.source_reads(&grid) else { return f64::NAN };
-    let read = if reads == Reads::Task { found.by_task } else { found.by_call };
+    let Ok(found) = job.source_reads(&grid, *boundary) else { return f64::NAN };
+    let read = if *reads == Reads::Task { found.by_task } else { found.by_call };
     let chunks = job.kept().axes.iter().zip(&source.chunk).map(|(span, &chunk)| {
         let number = |at: i64| at.unsigned_abs() / chunk.max(1);
         if span.is_empty() { 0 } else { number(span.end - 1) - number(span.start) + 1 }

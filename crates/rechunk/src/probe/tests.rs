@@ -44,6 +44,20 @@ async fn a_directory_is_measured_and_left_as_it_was() {
     assert!(written <= 4 << 20, "{written}");
 }
 
+/// Large objects are so many bytes as a share comes to, not whole elements.
+#[tokio::test]
+async fn as_many_bytes_are_written_and_read_as_are_allowed() {
+    for bytes in [15_000_001, 20_000_000, 20_000_111] {
+        let folder = tempfile::tempdir().unwrap();
+        let location = folder.path().display().to_string();
+        let options = ProbeOptions { bytes, ..options(None) };
+        let cancel = CancellationToken::new();
+        let measured =
+            place::measure(&location, &options, 0.1, &Stores::default(), &cancel).await.unwrap();
+        assert!(measured.read_bytes_per_second.is_some(), "{bytes}");
+    }
+}
+
 #[tokio::test]
 async fn an_object_is_read_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();

@@ -29,7 +29,9 @@ impl Described for RawMetadata {
     }
 
     fn data_type_name(&self) -> String {
-        self.spec.data_type.name()
+        // As other formats name it: the fields of a record.
+        let zarr = self.as_zarr();
+        zarr.map_or_else(|_| self.spec.data_type.name(), |zarr| zarr.data_type_name())
     }
 
     fn fill_value_text(&self) -> String {
@@ -42,12 +44,13 @@ impl Described for RawMetadata {
         document.map(|bytes| (ARRAY_JSON.to_owned(), bytes)).into_iter().collect()
     }
 
-    /// In C order, little-endian, of version 2, without codecs.
+    /// In C order, little-endian, of version 2, without codecs. Files have no fill value: it is 0.
     fn as_zarr(&self) -> Result<ArrayMetadata, FormatError> {
-        let zero = FillValue::zero(self.spec.item_bytes());
+        let zero = || FillValue::zero(self.spec.item_bytes());
+        let fill_value = self.spec.fill_value.clone().unwrap_or_else(zero);
         Ok(ArrayMetadata {
             order: ElementOrder::c_little(self.spec.shape.len()),
-            spec: ArraySpec { fill_value: Some(zero), ..self.spec.clone() },
+            spec: ArraySpec { fill_value: Some(fill_value), ..self.spec.clone() },
             version: ZarrVersion::V2,
             codecs: Vec::new(),
             sharding: None,

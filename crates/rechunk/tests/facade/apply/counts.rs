@@ -1,6 +1,6 @@
 //! Counts of a plan, held against what its run takes.
 
-use rechunk::{CopyRequest, Existing, Format, Job, Mode, Report, Stores};
+use rechunk::{Boundary, CopyRequest, Existing, Expand, Format, Job, Mode, Report, Stores};
 
 use super::case::{Case, Level, run};
 use super::reference::Op;
@@ -27,7 +27,8 @@ fn assert_as_planned(report: &Report, case: &Case) {
     let apply = report.apply.as_ref().unwrap();
     assert_eq!(apply.op_calls, case.calls(), "{case:?}");
     let get = (planned.source.get_requests, planned.source.decoded_read_bytes);
-    let got = (found.source.get_requests, found.source.decoded_read_bytes);
+    let gets = found.source.get_requests + found.source.get_missing;
+    let got = (gets, found.source.decoded_read_bytes);
     assert_eq!(got, get, "source of {case:?}");
     let role = &found.intermediate;
     let expected = &planned.intermediate;
@@ -44,9 +45,16 @@ fn assert_as_planned(report: &Report, case: &Case) {
     );
     let is_pull = apply.pull_tasks > 0;
     assert_eq!(role.objects, if is_pull { apply.tasks } else { 0 }, "one object for each task");
-    assert_eq!(found.target.put_requests, planned.target.put_requests, "target of {case:?}");
-    let decoded = (found.target.decoded_written_bytes, planned.target.decoded_written_bytes);
-    assert_eq!(decoded.0, decoded.1, "target of {case:?}");
+    let (role, expected) = (&found.target, &planned.target);
+    let puts = role.put_requests + role.put_skipped;
+    assert_eq!(puts, expected.put_requests, "target of {case:?}");
+    let gets = role.get_requests + role.get_missing;
+    assert_eq!(gets, expected.get_requests, "target of {case:?}");
+    assert_eq!(
+        (role.decoded_read_bytes, role.decoded_written_bytes),
+        (expected.decoded_read_bytes, expected.decoded_written_bytes),
+        "target of {case:?}"
+    );
     let tasks = report.tasks.unwrap();
     assert_eq!((tasks.done, tasks.total), (apply.tasks + apply.pull_tasks, tasks.done));
 }
@@ -85,6 +93,38 @@ async fn a_run_of_sharded_sources_takes_what_its_plan_says() {
         case.check_target(folder.path(), &name).await;
         assert_as_planned(&report, &case);
     }
+}
+
+#[tokio::test]
+async fn missing_chunks_borders_and_gaps_are_counted() {
+    let source = Volume { gaps: 4, fill: 3.0, ..plane() };
+    let boxes = [
+        ([8, 12], [0, 0], Expand::None),
+        ([10, 13], [0, 0], Expand::None),
+        ([17, 30], [0, 0], Expand::Work),
+        ([6, 8], [2, 4], Expand::None),
+        ([8, 6], [8, 12], Expand::None),
+        ([4, 3], [6, 4], Expand::Work),
+    ];
+    let mut ways = std::collections::BTreeSet::new();
+    for boundary in Boundary::ALL {
+        for (work, gap, expand) in boxes {
+            for shards in [None, Some([16, 12])] {
+                let level = Level::new(&work).crop(&[2, 3]);
+                let case = Case::new(source.clone(), Op::Median(3), vec![level]);
+                let mut case = case.to(Format::Zarr3, &[8, 6]);
+                if let Some(shards) = shards {
+                    case = case.sharded(&shards);
+                }
+                let case = Case { boundary, gap: gap.to_vec(), expand, ..case };
+                let report = case.check().await;
+                assert_as_planned(&report, &case);
+                let apply = report.apply.unwrap();
+                ways.insert((apply.pull_tasks > 0, gap != [0, 0]));
+            }
+        }
+    }
+    assert_eq!(ways.len(), 4, "{ways:?}");
 }
 
 #[tokio::test]
