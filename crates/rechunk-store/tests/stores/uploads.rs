@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures::future::join_all;
 use rechunk_store::{PartSizes, Role, Store, StoreError, StoreOptions, Stores};
 use rechunk_testkit::{Fault, Filter, Operation, S3Server, ServerOptions};
 
@@ -121,7 +122,8 @@ async fn every_request_of_an_upload_may_fail_for_a_moment() {
         (Operation::UploadPart, 3),
         (Operation::CompleteUpload, 1),
     ];
-    for way in WAYS {
+    // Most of it is waiting for the next attempt: the ways wait beside each other.
+    join_all(WAYS.map(|way| async move {
         let server = S3Server::start(&ServerOptions::default()).unwrap();
         let store = open(&server, 3);
         let mut unknown = 0;
@@ -145,7 +147,8 @@ async fn every_request_of_an_upload_may_fail_for_a_moment() {
                 assert_eq!(server.unfinished_uploads().unwrap(), unknown, "{what}");
             }
         }
-    }
+    }))
+    .await;
 }
 
 #[tokio::test]
