@@ -51,6 +51,18 @@ impl Counts {
     }
 }
 
+/// Chunks of a target for what a job writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WrittenChunks {
+    /// Chunks of which elements are written.
+    pub met: u64,
+    /// Chunks of these that are written whole.
+    pub whole: u64,
+    /// All chunks that lie in the objects that are written.
+    pub held: u64,
+}
+
 /// Sums along one axis.
 #[derive(Debug, Clone, Copy, Default)]
 struct AxisSums {
@@ -94,15 +106,39 @@ pub(crate) fn chunks_met(range: &Range<u64>, chunk: u64) -> u128 {
     if range.is_empty() { 0 } else { number(range.end - 1) - number(range.start) + 1 }
 }
 
-/// Chunks of an axis of `extent` that a range of it meets, and those of them that lie in it.
-fn met_and_whole(span: Span, extent: u64, chunk: u64) -> (u128, u128) {
-    let (start, end) = (span.start.unsigned_abs(), span.end.unsigned_abs());
-    let met = chunks_met(&(start..end), chunk);
-    let starts_within = start % chunk != 0;
-    let ends_within = end % chunk != 0 && end != extent;
-    let is_one = met == 1 && (starts_within || ends_within);
-    let partial = u128::from(starts_within) + u128::from(ends_within);
-    (met, if is_one { 0 } else { met.saturating_sub(partial) })
+/// An axis of the target: its extent, those of an object, and of what is encoded by itself in it.
+#[derive(Debug, Clone, Copy)]
+struct AxisGrid {
+    extent: u64,
+    object: u64,
+    chunk: u64,
+}
+
+/// Chunks of an axis, as [`WrittenChunks`] has them of all axes.
+#[derive(Debug, Clone, Copy, Default)]
+struct AxisChunks {
+    met: u128,
+    whole: u128,
+    held: u128,
+}
+
+impl AxisGrid {
+    /// Chunks for a range that is written.
+    fn of(self, span: Span) -> AxisChunks {
+        let (start, end) = (span.start.unsigned_abs(), span.end.unsigned_abs());
+        let met = chunks_met(&(start..end), self.chunk);
+        if met == 0 {
+            return AxisChunks::default();
+        }
+        let starts_within = start % self.chunk != 0;
+        let ends_within = end % self.chunk != 0 && end != self.extent;
+        let is_one = met == 1 && (starts_within || ends_within);
+        let partial = u128::from(starts_within) + u128::from(ends_within);
+        let whole = if is_one { 0 } else { met.saturating_sub(partial) };
+        let objects = start - start % self.object
+            ..end.div_ceil(self.object).saturating_mul(self.object).min(self.extent);
+        AxisChunks { met, whole, held: chunks_met(&objects, self.chunk) }
+    }
 }
 
 impl ApplyPlan {
@@ -255,18 +291,18 @@ impl ApplyPlan {
         let block_elements =
             if has_blocks { over(|axis| axis.keep, "voxels in blocks")? } else { 0 };
         let bytes = block_elements.checked_mul(self.block_form().item_bytes());
-        let chunks = match self.way {
-            Way::Defer => self.deferred_counts(),
-            Way::Direct | Way::Pull => {
-                let target = self.spec.target.as_ref();
-                target.map_or_else(Vec::new, |target| self.chunk_counts(&target.chunk))
+        let (target_chunks, whole_target_chunks) = match (&self.spec.target, self.way) {
+            (None, _) => (0, 0),
+            (Some(_), Way::Defer) => {
+                let chunks = self.deferred_counts();
+                let over =
+                    |of: fn(&(u128, u128)) -> u128| product(chunks.iter().map(of), "array chunks");
+                (over(|&(met, _)| met)?, over(|&(_, whole)| whole)?)
             }
-        };
-        let of_chunks = |of: fn(&(u128, u128)) -> u128| {
-            if self.spec.target.is_none() {
-                return Ok(0);
+            (Some(target), Way::Direct | Way::Pull) => {
+                let found = self.written_chunks(&target.chunk)?;
+                (found.met, found.whole)
             }
-            product(chunks.iter().map(of), "array chunks")
         };
         Ok(Counts {
             tasks: self.task_count,
@@ -282,8 +318,8 @@ impl ApplyPlan {
                 Way::Pull => over(|axis| axis.pulls, "reads of blocks")?,
                 Way::Direct | Way::Defer => 0,
             },
-            target_chunks: of_chunks(|&(met, _)| met)?,
-            whole_target_chunks: of_chunks(|&(_, whole)| whole)?,
+            target_chunks,
+            whole_target_chunks,
         })
     }
 
@@ -295,41 +331,54 @@ impl ApplyPlan {
     /// use rechunk_grid::DataType;
     /// let mut spec = ApplySpec::new(&[24], &[4], DataType::Uint8, vec![LevelSpec::new([4])]);
     /// spec.gap = vec![12];
-    /// assert_eq!(prepare(&spec)?.written_chunks(&[2])?, 2 * 2);
+    /// assert_eq!(prepare(&spec)?.written_chunks(&[2])?.met, 2 * 2);
     /// # Ok::<(), rechunk_apply::ApplyError>(())
     /// ```
-    pub fn written_chunks(&self, chunk: &[u64]) -> Result<u64, ApplyError> {
-        product(self.chunk_counts(chunk).iter().map(|&(met, _)| met), "array chunks")
+    pub fn written_chunks(&self, chunk: &[u64]) -> Result<WrittenChunks, ApplyError> {
+        let axes = self.chunk_counts(chunk);
+        Ok(WrittenChunks {
+            met: product(axes.iter().map(|axis| axis.met), "array chunks")?,
+            whole: product(axes.iter().map(|axis| axis.whole), "array chunks")?,
+            held: product(axes.iter().map(|axis| axis.held), "array chunks")?,
+        })
     }
 
-    /// Array chunks that are written along each axis, and those of them that are written whole.
-    fn chunk_counts(&self, chunk: &[u64]) -> Vec<(u128, u128)> {
+    /// Chunks that are written along each axis.
+    fn chunk_counts(&self, chunk: &[u64]) -> Vec<AxisChunks> {
         let Some(target) = &self.spec.target else { return Vec::new() };
-        let axes = target.shape.iter().zip(chunk).enumerate();
-        axes.map(|(axis, (&extent, &chunk))| match self.way {
-            Way::Pull | Way::Defer => met_and_whole(self.kept.axes[axis], extent, chunk.max(1)),
-            Way::Direct => self.direct_chunks(axis, extent, chunk.max(1)),
+        let axes = target.shape.iter().zip(&target.chunk).zip(chunk).enumerate();
+        axes.map(|(axis, ((&extent, &object), &chunk))| {
+            let grid = AxisGrid { extent, object: object.max(1), chunk: chunk.max(1) };
+            match self.way {
+                Way::Pull | Way::Defer => grid.of(self.kept.axes[axis]),
+                Way::Direct => self.direct_chunks(axis, grid),
+            }
         })
         .collect()
     }
 
-    /// Array chunks of an axis that tasks write themselves: no two write the same one.
-    fn direct_chunks(&self, axis: usize, extent: u64, chunk: u64) -> (u128, u128) {
+    /// Chunks of an axis that tasks write themselves: no two write the same one.
+    fn direct_chunks(&self, axis: usize, grid: AxisGrid) -> AxisChunks {
         let tasks = self.axis_tasks(axis);
         let of = |k: u64, times: u128| {
-            let (met, whole) = met_and_whole(self.axis_task(axis, k).1, extent, chunk);
-            (times * met, times * whole)
+            let found = grid.of(self.axis_task(axis, k).1);
+            let [met, whole, held] = [found.met, found.whole, found.held].map(|sum| sum * times);
+            AxisChunks { met, whole, held }
         };
         let Range { start, end } = tasks.alike;
         // The last one may end where the array does, where a chunk that is cut is whole.
         let last = end.saturating_sub(1).max(start)..end;
         let outer = tasks.outer.iter().chain([&last]).flat_map(Clone::clone).map(|k| of(k, 1));
-        // Work chunks lie in array chunks as those a period before.
-        let period = chunk / greatest_divisor(self.tiles[axis].stride() % chunk, chunk);
-        let end = last.start;
-        let alike = (start..end.min(start.saturating_add(period)))
-            .map(|k| of(k, u128::from((end - k).div_ceil(period))));
-        outer.chain(alike).fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1))
+        // Work chunks lie in objects as those a period before.
+        let stride = self.tiles[axis].stride();
+        let period = grid.object / greatest_divisor(stride % grid.object, grid.object);
+        let alike = (start..last.start.min(start.saturating_add(period)))
+            .map(|k| of(k, u128::from((last.start - k).div_ceil(period))));
+        outer.chain(alike).fold(AxisChunks::default(), |sum, of| AxisChunks {
+            met: sum.met + of.met,
+            whole: sum.whole + of.whole,
+            held: sum.held + of.held,
+        })
     }
 
     /// Task boxes of each level, bottom first.

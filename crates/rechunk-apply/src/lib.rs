@@ -42,7 +42,7 @@ mod voxel_box;
 pub use bottom::{AxisLeaf, BottomTile};
 pub use boundary::{AxisWindow, Boundary, BoundaryError, fill_padded};
 pub use combine::{Accumulator, BlockView, CombineError, Coverage};
-pub use counts::Counts;
+pub use counts::{Counts, WrittenChunks};
 pub use deferred::DeferredArray;
 pub use error::{ApplyError, ErrorCode};
 pub use form::{Combine, Encoding, Lane, Rule, ValueForm};

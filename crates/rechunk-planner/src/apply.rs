@@ -345,18 +345,22 @@ impl<'a> Sizes<'a> {
         let (request, job) = (self.asked.request, &self.asked.job);
         let (side, item_bytes) = (&request.target, job.data_type().item_bytes());
         // Deferred blocks lie in chunks that are objects.
-        let chunks = match job.way() {
-            Way::Defer => objects,
-            Way::Direct | Way::Pull => job.written_chunks(&side.chunk_shape)?,
-        };
-        let mut sum = RoleEstimate {
-            get_requests: objects.saturating_sub(whole),
-            ..chunks_written(side, item_bytes, chunks, objects)
-        };
+        if job.way() == Way::Defer {
+            return Ok(RoleEstimate {
+                get_requests: objects.saturating_sub(whole),
+                ..chunks_written(side, item_bytes, objects, objects)
+            });
+        }
+        let chunks = job.written_chunks(&side.chunk_shape)?;
+        let mut sum = chunks_written(side, item_bytes, chunks.met, objects);
+        let indexes = |objects: u64| if side.shard.is_some() { objects } else { 0 };
+        // What is not written of an object is read: chunks of it that are not written whole.
+        let kept = chunks.held.saturating_sub(chunks.whole);
+        let kept = chunks_read(side, item_bytes, kept, indexes(objects.saturating_sub(whole)));
+        sum.add(&RoleEstimate { decoded_read_bytes: 0, ..kept });
         // Elements in gaps stay as they are: they are read, to be written with the others.
         if job.way() == Way::Pull && job.gap().iter().any(|&gap| gap > 0) {
-            let indexes = if side.shard.is_some() { objects } else { 0 };
-            sum.add(&chunks_read(side, item_bytes, chunks, indexes));
+            sum.add(&chunks_read(side, item_bytes, chunks.met, indexes(objects)));
         }
         Ok(sum)
     }

@@ -82,7 +82,8 @@ proptest! {
         }
         let counts = plan.counts().unwrap();
         prop_assert_eq!((counts.target_chunks, counts.whole_target_chunks), (met, whole));
-        prop_assert_eq!(plan.written_chunks(&target.chunk).unwrap(), met);
+        let found = plan.written_chunks(&target.chunk).unwrap();
+        prop_assert_eq!((found.met, found.whole, found.held), (met, whole, met));
     }
 
     #[test]

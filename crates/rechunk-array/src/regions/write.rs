@@ -206,17 +206,19 @@ impl<'a> Writer<'a> {
         shard: &[u64],
     ) -> Result<(), RegionError> {
         let (array, grid) = (self.array, &self.geometry.grid);
-        let before = if self.geometry.region.contains(all) {
-            None
-        } else {
-            array.read_index(format, shard).await?
-        };
+        let is_whole = self.geometry.region.contains(all);
+        let before = if is_whole { None } else { array.read_index(format, shard).await? };
         let entry = |index: &ShardIndex, chunk: &[u64]| index.entry(format.slot(chunk));
         let writer = array.begin_shard(format, shard)?;
         let mut stored = Vec::new();
         for chunk in grid.covering(all).positions() {
             let entry = before.as_ref().and_then(|index| entry(index, &chunk));
-            if grid.region(&chunk).intersect(&self.geometry.region).is_none() {
+            let held = grid.region(&chunk);
+            // A chunk that is not written whole is wanted of what is there.
+            if !is_whole && entry.is_none() && !self.geometry.region.contains(&held) {
+                array.store().meter().add_gets_missing(array.store().role(), 1);
+            }
+            if held.intersect(&self.geometry.region).is_none() {
                 if let Some(entry) = entry {
                     array.read_entry_into(&chunk, entry, &mut stored).await?;
                     stored = writer.add(&chunk, stored.into()).await?.into();
