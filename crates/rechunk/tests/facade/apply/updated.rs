@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rechunk::{CopyRequest, Existing, Format, Job, MissingChunks, Mode, Stores};
+use rechunk::{CopyRequest, Existing, Format, Job, MissingChunks, Mode, Report, Stores};
 
 use super::case::{Case, Level, run};
 use super::reference::Op;
@@ -41,9 +41,9 @@ fn cases() -> impl Iterator<Item = Case> {
     })
 }
 
-async fn write_over(request: CopyRequest, existing: Existing) {
+async fn write_over(request: CopyRequest, existing: Existing) -> Report {
     let job = Job::prepare(request, &Stores::default()).await.unwrap();
-    run(job, existing).await.unwrap();
+    run(job, existing).await.unwrap()
 }
 
 #[tokio::test]
@@ -78,5 +78,27 @@ async fn an_array_that_is_updated_keeps_the_rest() {
         let before = before();
         let old: Vec<f64> = positions(&SHAPE).map(|at| before.value(&at)).collect();
         case.check_equal(&case.elements(folder, "target").await, &case.expected_over(&old));
+    }
+}
+
+/// Of a shard that a box cuts the index and the chunks that stay are read, whether or not they are
+/// there.
+#[tokio::test]
+async fn shards_that_are_changed_take_what_is_planned() {
+    let source = Volume { is_compressed: true, ..plane() };
+    for level in levels() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let case = Case::new(source.clone(), Op::Median(3), vec![level]);
+        let case = case.to(Format::Zarr3, &[4, 6]).sharded(&[8, 18]);
+        case.write(folder);
+        case.run(folder, "target").await;
+        let case = Case { region: Some(vec![(3, 17), (5, 29)]), ..case };
+        let report = write_over(update(&case, folder), Existing::Refuse).await;
+        let (planned, found) = (report.estimate.target, report.traffic.unwrap().target);
+        assert!(planned.get_requests > 10, "{planned:?}");
+        assert_eq!(found.get_requests + found.get_missing, planned.get_requests, "{case:?}");
+        assert_eq!(found.put_requests + found.put_skipped, planned.put_requests, "{case:?}");
+        assert_eq!(found.decoded_written_bytes, planned.decoded_written_bytes, "{case:?}");
     }
 }
