@@ -18,25 +18,12 @@ pub(crate) fn of_apply(args: &ApplyArgs) -> Result<CopyRequest, Error> {
     let (source, others, target) = match &args.locations[..] {
         [source] if is_statistic && args.boxes.defer.is_none() => (source, &[][..], ""),
         [source, others @ .., target] if !is_statistic => (source, others, &target[..]),
-        _ if args.boxes.defer.is_some() => {
-            return Err(Error::Apply {
-                code: "NO_DST_DEFER",
-                message: "without a target no combination can be deferred".to_owned(),
-                proposal: None,
-            });
-        }
-        _ if is_statistic => {
+        _ if is_statistic && args.boxes.defer.is_none() => {
             let message =
                 format!("`{}` is a statistic of one source, and has no target", asked.name());
             return Err(usage(message, None));
         }
-        _ => {
-            return Err(Error::Apply {
-                code: "NO_DST_NEEDS_SKIP",
-                message: format!("`{}` has results to write: name a target too", asked.name()),
-                proposal: None,
-            });
-        }
+        _ => return Err(asked.without_target(args.boxes.defer.is_some())),
     };
     let left = args.boxes.defer.as_deref();
     let mut request = CopyRequest::new(source, left.unwrap_or(target));

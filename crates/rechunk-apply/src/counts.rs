@@ -92,10 +92,6 @@ pub(crate) fn product(axes: impl Iterator<Item = u128>, name: &str) -> Result<u6
     product.and_then(|product| u64::try_from(product).ok()).ok_or_else(|| too_many(name))
 }
 
-fn greatest_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { greatest_divisor(b, a % b) }
-}
-
 pub(crate) fn unsigned(sum: i128) -> u128 {
     u128::try_from(sum).unwrap_or(0)
 }
@@ -360,24 +356,20 @@ impl ApplyPlan {
     /// Chunks of an axis that tasks write themselves: no two write the same one.
     fn direct_chunks(&self, axis: usize, grid: AxisGrid) -> AxisChunks {
         let tasks = self.axis_tasks(axis);
-        let of = |k: u64, times: u128| {
-            let found = grid.of(self.axis_task(axis, k).1);
-            let [met, whole, held] = [found.met, found.whole, found.held].map(|sum| sum * times);
-            AxisChunks { met, whole, held }
-        };
         let Range { start, end } = tasks.alike;
         // The last one may end where the array does, where a chunk that is cut is whole.
         let last = end.saturating_sub(1).max(start)..end;
-        let outer = tasks.outer.iter().chain([&last]).flat_map(Clone::clone).map(|k| of(k, 1));
-        // Work chunks lie in objects as those a period before.
-        let stride = self.tiles[axis].stride();
-        let period = grid.object / greatest_divisor(stride % grid.object, grid.object);
+        let outer = tasks.outer.iter().chain([&last]).flat_map(Clone::clone).map(|k| (k, 1));
+        let period = self.tiles[axis].period(grid.object);
         let alike = (start..last.start.min(start.saturating_add(period)))
-            .map(|k| of(k, u128::from((last.start - k).div_ceil(period))));
-        outer.chain(alike).fold(AxisChunks::default(), |sum, of| AxisChunks {
-            met: sum.met + of.met,
-            whole: sum.whole + of.whole,
-            held: sum.held + of.held,
+            .map(|k| (k, u128::from((last.start - k).div_ceil(period))));
+        outer.chain(alike).fold(AxisChunks::default(), |sum, (k, times)| {
+            let found = grid.of(self.axis_task(axis, k).1);
+            AxisChunks {
+                met: sum.met + times * found.met,
+                whole: sum.whole + times * found.whole,
+                held: sum.held + times * found.held,
+            }
         })
     }
 

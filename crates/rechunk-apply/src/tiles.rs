@@ -21,6 +21,10 @@ pub(crate) fn signed(voxels: u64) -> i64 {
     i64::try_from(voxels).unwrap_or(i64::MAX)
 }
 
+fn greatest_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_divisor(b, a % b) }
+}
+
 impl AxisTiles {
     /// Work chunks of `chunk` voxels, `gap` voxels apart, over `region`.
     pub(crate) fn new(region: Span, chunk: u64, gap: u64, blend: u64) -> Self {
@@ -36,6 +40,11 @@ impl AxisTiles {
     /// Voxels from the start of a work chunk to the start of the next.
     pub(crate) fn stride(&self) -> u64 {
         self.stride
+    }
+
+    /// Work chunks after which they lie in array chunks of `chunk` voxels as before.
+    pub(crate) fn period(&self, chunk: u64) -> u64 {
+        chunk / greatest_divisor(self.stride % chunk, chunk)
     }
 
     /// The work chunk of number `k`.

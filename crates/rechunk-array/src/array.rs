@@ -233,6 +233,13 @@ impl Array {
         removed.map_err(|error| self.error(unit(index), Cause::Store(error)))
     }
 
+    /// Leaves object `index` out, a chunk or a shard of nothing but the fill value. Counts it as
+    /// not written, and removes it where one `may_be_there`.
+    pub async fn leave_out(&self, index: &[u64], may_be_there: bool) -> Result<(), ArrayError> {
+        self.store.meter().add_puts_skipped(self.store.role(), 1);
+        if may_be_there { self.remove_object(index).await } else { Ok(()) }
+    }
+
     /// That object `index`, a chunk or a shard, was there before and is not any more.
     pub(crate) fn removed(&self, index: &[u64]) -> ArrayError {
         let unit = if self.layout.shards().is_some() { Unit::Shard } else { Unit::Chunk };

@@ -25,19 +25,8 @@ pub(crate) fn apply(
         return Err(wrong("op", &text, None));
     }
     let left = options.text("defer");
-    if left.is_some() && target.is_empty() {
-        return Err(Error::Apply {
-            code: "NO_DST_DEFER",
-            message: "without a target no combination can be deferred".to_owned(),
-            proposal: None,
-        });
-    }
-    if !is_statistic && target.is_empty() {
-        return Err(Error::Apply {
-            code: "NO_DST_NEEDS_SKIP",
-            message: format!("`{}` has results to write: name a target too", operation.name()),
-            proposal: None,
-        });
+    if target.is_empty() && (left.is_some() || !is_statistic) {
+        return Err(operation.without_target(left.is_some()));
     }
     let mut request = CopyRequest::new(first, left.as_deref().unwrap_or(target));
     array_options(&mut request, options)?;

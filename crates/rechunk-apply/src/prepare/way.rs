@@ -10,17 +10,13 @@ use crate::tiles::AxisTiles;
 /// Ends of work chunks repeat modulo the array chunk, and a fault shows within a gap's length of
 /// steps or a period, so that few of them are looked at.
 fn shared(tiles: &AxisTiles, tasks: &Range<u64>, chunk: u64) -> Option<u64> {
-    let period = chunk / greatest_divisor(tiles.stride() % chunk, chunk);
+    let period = tiles.period(chunk);
     let pairs = tasks.start..tasks.end.saturating_sub(1);
     pairs.take(usize::try_from(period).unwrap_or(usize::MAX)).find(|&k| {
         let chunk = i64::try_from(chunk).unwrap_or(i64::MAX);
         let (last, next) = (tiles.tile(k).end - 1, tiles.tile(k + 1).start);
         last.div_euclid(chunk) == next.div_euclid(chunk)
     })
-}
-
-fn greatest_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { greatest_divisor(b, a % b) }
 }
 
 /// Axis along which two tasks would write one array chunk, and the first of the two.

@@ -80,7 +80,7 @@ impl Array {
             (Some(encoded), None) => self.write_chunk(index, encoded).await?,
             // A shard is left out when it is finished.
             (None, Some(_)) => {}
-            (None, None) => self.count_left_out(1),
+            (None, None) => self.leave_out(index, false).await?,
         }
         Ok(())
     }
@@ -94,28 +94,28 @@ impl Array {
         }
         let chunks = geometry.grid.covering(&geometry.region).elements();
         let grid = geometry.shards.as_ref().map_or(&geometry.grid, |(grid, _)| grid);
-        self.count_left_out(grid.covering(&geometry.region).elements());
-        let bytes = chunks.saturating_mul(geometry.chunk_bytes);
-        self.store().meter().add_decoded_written(self.store().role(), bytes);
+        let objects = grid.covering(&geometry.region).elements();
+        let (meter, role) = (self.store().meter(), self.store().role());
+        meter.add_puts_skipped(role, objects);
+        meter.add_decoded_written(role, chunks.saturating_mul(geometry.chunk_bytes));
         Ok(())
     }
 
     /// Counts chunk `index` as encoded and left out: none of its input is there. In a shard it is
     /// the shard that may be left out.
-    pub fn leave_out_chunk(&self, index: &[u64], is_in_shard: bool) -> Result<(), RegionError> {
+    pub async fn leave_out_chunk(
+        &self,
+        index: &[u64],
+        is_in_shard: bool,
+    ) -> Result<(), RegionError> {
         let region = self.layout().spec().grid()?.region(index);
         let geometry = Geometry::new(self, region)?;
         let bytes = geometry.chunk_frame(self, index).bytes;
         self.store().meter().add_decoded_written(self.store().role(), bytes);
         if !is_in_shard {
-            self.count_left_out(1);
+            self.leave_out(index, false).await?;
         }
         Ok(())
-    }
-
-    /// Counts objects that are not written, because there is nothing but the fill value in them.
-    fn count_left_out(&self, objects: u64) {
-        self.store().meter().add_puts_skipped(self.store().role(), objects);
     }
 
     /// Refuses stores and files in which no object can be replaced by itself.
@@ -192,7 +192,7 @@ impl<'a> Writer<'a> {
     async fn chunk(&self, index: &[u64]) -> Result<(), RegionError> {
         match self.encoded(index, Before::Object).await? {
             Some(encoded) => self.array.write_chunk(index, encoded).await?,
-            None => self.leave_out(index).await?,
+            None => self.array.leave_out(index, true).await?,
         }
         Ok(())
     }
@@ -231,15 +231,9 @@ impl<'a> Writer<'a> {
             }
         }
         if !writer.finish().await? {
-            self.leave_out(shard).await?; // none of its chunks is left
+            array.leave_out(shard, true).await?; // none of its chunks is left
         }
         Ok(())
-    }
-
-    /// Removes an object in which there would be nothing but the fill value.
-    async fn leave_out(&self, index: &[u64]) -> Result<(), RegionError> {
-        self.array.count_left_out(1);
-        Ok(self.array.remove_object(index).await?)
     }
 
     /// The chunk with the elements of the region, encoded; `None` if it is left out.

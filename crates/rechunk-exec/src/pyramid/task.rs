@@ -6,7 +6,6 @@ use std::sync::Arc;
 use futures::future::{BoxFuture, FutureExt};
 use rechunk_grid::Region;
 use rechunk_plan::pyramid_steps;
-use rechunk_store::Role;
 use tokio::task::JoinSet;
 use tracing::Instrument;
 
@@ -130,11 +129,8 @@ impl Task {
         let first = self.stage.pass().first;
         for InShard { level, index } in shards {
             let Some(filling) = self.fillings.get_mut(level - first) else { continue };
-            if let Some(writer) = filling.written(&index)
-                && !writer.finish().await.map_err(Fault::Target)?
-            {
-                let target = self.stage.shared.run.execution.sink.array();
-                target.store().meter().add_puts_skipped(Role::Target, 1);
+            if let Some(writer) = filling.written(&index) {
+                write::end_shard(&self.stage, &InShard { level, index }, &writer).await?;
             }
         }
         Ok(())

@@ -86,6 +86,19 @@ fn begin_shard(
     Ok(Some(Shard { index, writer }))
 }
 
+/// Ends a shard whose chunks are all written.
+pub(super) async fn end_shard(
+    stage: &PyramidStage,
+    shard: &InShard,
+    writer: &ShardWriter,
+) -> Result<(), Fault> {
+    if writer.finish().await.map_err(Fault::Target)? {
+        return Ok(());
+    }
+    let (array, own) = place(stage, shard.level, &shard.index)?;
+    array.leave_out(&own, false).await.map_err(Fault::Target)
+}
+
 /// Writes chunks, or compares them with those that are there. Returns the shards that they lie in.
 pub(super) async fn out(
     stage: Arc<PyramidStage>,
@@ -124,7 +137,7 @@ async fn one(stage: &PyramidStage, chunk: Ready) -> Result<(), Fault> {
                 array.write_whole_chunk(&own, &elements, way).await
             } else {
                 // Nothing of it was stored: nothing is.
-                array.leave_out_chunk(&own, shard.is_some())
+                array.leave_out_chunk(&own, shard.is_some()).await
             };
             written.map_err(region_fault(Fault::Target))?;
         }

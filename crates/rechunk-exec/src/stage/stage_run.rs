@@ -8,7 +8,7 @@ use rechunk_format::{Layout, Plain};
 use rechunk_grid::Region;
 use rechunk_kernel::wide;
 use rechunk_plan::{Stage, StageGeometry, shard_state_bytes};
-use rechunk_store::{Role, Store};
+use rechunk_store::Store;
 
 use crate::cpu::CpuPool;
 use crate::memory::workers::{Needs, Workers};
@@ -224,12 +224,8 @@ impl StageRun {
 
     /// Leaves object `index` of the target out, a shard or a chunk: removes it where one may be.
     pub(crate) async fn leave_out(&self, index: &[u64]) -> Result<(), Fault> {
-        let target = self.target();
-        target.store().meter().add_puts_skipped(Role::Target, 1);
-        if self.run.execution.in_place {
-            target.remove_object(index).await.map_err(Fault::Target)?;
-        }
-        Ok(())
+        let left_out = self.target().leave_out(index, self.run.execution.in_place).await;
+        left_out.map_err(Fault::Target)
     }
 
     /// Tells that the elements of `region` are finished.

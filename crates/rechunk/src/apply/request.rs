@@ -136,6 +136,18 @@ impl OperationRequest {
         Ok(matches!(built.output(), rechunk_ops::Output::Statistic(_)))
     }
 
+    /// Error of an apply without a target, of an operation that needs one, or whose blocks are to
+    /// stay uncombined.
+    pub fn without_target(&self, leaves_blocks: bool) -> crate::Error {
+        let (code, message) = if leaves_blocks {
+            ("NO_DST_DEFER", "without a target no combination can be deferred".to_owned())
+        } else {
+            let message = format!("`{}` has results to write: name a target too", self.name());
+            ("NO_DST_NEEDS_SKIP", message)
+        };
+        crate::Error::Apply { code, message, proposal: None }
+    }
+
     /// Its name, for people.
     pub fn name(&self) -> &str {
         match self {
