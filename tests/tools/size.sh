@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 program=${1:-target/release/rechunk}
-max_mb=42
+max_mb=40
 
 if ! [ -e "$program" ]; then
     echo "skipped: there is no $program (cargo build --release)"

@@ -13,7 +13,15 @@ use rechunk_serve::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
+use tokio_rustls::rustls::crypto::ring;
 use tokio_util::sync::CancellationToken;
+
+/// A client to be configured, with cryptography for TLS.
+pub(crate) fn client() -> reqwest::ClientBuilder {
+    // Refused from the second call on.
+    let _ = ring::default_provider().install_default();
+    reqwest::Client::builder().no_proxy()
+}
 
 /// A server that answers until this is dropped.
 pub(crate) struct Served {
@@ -37,14 +45,14 @@ impl Served {
 
     pub(crate) async fn within(router: Router, limits: Limits) -> Self {
         let server = Server::bind("127.0.0.1:0", limits).await.unwrap();
-        Self::run(server, router, reqwest::Client::builder())
+        Self::run(server, router, client())
     }
 
     pub(crate) fn run(server: Server, router: Router, client: reqwest::ClientBuilder) -> Self {
         let (address, base) = (server.address(), server.url());
         let stop = CancellationToken::new();
         let task = tokio::spawn(server.run(router, stop.clone()));
-        let client = client.redirect(reqwest::redirect::Policy::none()).no_proxy();
+        let client = client.redirect(reqwest::redirect::Policy::none());
         Self { address, base, client: client.build().unwrap(), stop, task }
     }
 

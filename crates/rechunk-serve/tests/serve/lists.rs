@@ -3,7 +3,7 @@
 use rechunk_serve::{DatastoreOptions, Role, TokenFile};
 use serde_json::{Value, json};
 
-use crate::harness::{ABSENT, Store, block, description, header};
+use crate::harness::{ABSENT, Store, block, client, description, header};
 
 async fn listed(store: &Store, path: &str, token: Option<&str>) -> (Vec<String>, Value) {
     let mut request = store.served.get(path);
@@ -132,7 +132,7 @@ async fn a_rebuild_says_how_far_it_is_and_goes_on_without_its_client() {
     let path = format!("{}/datasets/{id}/1/1/1/2/2/2/4/4/4/rebuild", store.served.base);
     // Many at once, of which one is made after the other; each client leaves soon.
     let asked = (0..40).map(async |_| {
-        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let client = client().build().unwrap();
         let request = client.get(&path).timeout(std::time::Duration::from_millis(30)).send();
         let _ = request.await;
     });

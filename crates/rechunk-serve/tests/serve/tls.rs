@@ -14,7 +14,7 @@ use rechunk_serve::{
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::harness::{Served, description, header};
+use crate::harness::{Served, client, description, header};
 
 /// Files of a certificate for this machine, and of its key.
 struct Files {
@@ -58,7 +58,7 @@ impl Files {
 /// A client that trusts one certificate only.
 fn trusting(certificate: &str) -> reqwest::ClientBuilder {
     let certificate = reqwest::Certificate::from_pem(certificate.as_bytes()).unwrap();
-    reqwest::Client::builder().tls_certs_only([certificate])
+    client().tls_certs_only([certificate])
 }
 
 fn here() -> Router {
@@ -73,7 +73,7 @@ async fn who_trusts_the_certificate_is_answered_and_others_are_not() {
     let answer = served.get("/").send().await.unwrap();
     assert_eq!(answer.version(), reqwest::Version::HTTP_11);
     assert_eq!(answer.text().await.unwrap(), "here");
-    let other = trusting(&Files::new().certificate()).no_proxy().build().unwrap();
+    let other = trusting(&Files::new().certificate()).build().unwrap();
     other.get(&served.base).send().await.unwrap_err();
     // Without TLS nothing is said, in whatever protocol.
     let plain = served.base.replace("https", "http");
@@ -107,7 +107,7 @@ async fn a_certificate_that_is_renewed_is_used_and_a_damaged_one_is_not() {
     let files = Files::new();
     let served = files.served(here(), Limits::default()).await;
     served.get("/").send().await.unwrap();
-    let client = |certificate: &str| trusting(certificate).no_proxy().build().unwrap();
+    let client = |certificate: &str| trusting(certificate).build().unwrap();
     let renewed = files.renew();
     tokio::time::sleep(Duration::from_millis(1100)).await;
     client(&renewed).get(&served.base).send().await.unwrap();

@@ -12,6 +12,7 @@ use object_store::client::{
     ReqwestConnector,
 };
 use object_store::{ClientOptions, Extensions};
+use rustls::crypto::{CryptoProvider, ring};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::hedge::Hedge;
@@ -90,8 +91,17 @@ impl Connector {
     }
 }
 
+/// Has clients use ring for TLS, if the process has not chosen another implementation before.
+fn choose_cryptography() {
+    if CryptoProvider::get_default().is_none() {
+        // Refused where another thread was first, which is as good.
+        let _ = ring::default_provider().install_default();
+    }
+}
+
 impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        choose_cryptography();
         let connector = ReqwestConnector::default();
         // A client that bounds silence takes a request that is still being sent for a silent
         // answer.

@@ -26,6 +26,8 @@ pub(crate) fn retries(max_retries: usize) -> RetryConfig {
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) fn client() -> ClientOptions {
+    // A client wants cryptography even where it speaks no TLS. Refused from the second call on.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     ClientOptions::new().with_allow_http(true).with_timeout(TIMEOUT)
 }
 
