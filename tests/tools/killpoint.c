@@ -14,16 +14,19 @@
 // Exit: the program's, or 128 + signal.
 //
 // The program is traced (ptrace), so that calls are seen whoever makes them; a preloaded library would miss
-// those that do not go through libc. Linux only. Paths as the kernel resolves them; names that were changed
-// since the last sync of their directory are not taken back.
+// those that do not go through libc. A filter (seccomp) has it stop at calls that can change a file only. Linux only.
+// Paths as the kernel resolves them; names that were changed since the last sync of their directory are not taken back.
 #define _GNU_SOURCE
 #include <elf.h>
 #include <asm/types.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +41,7 @@
 
 // As in linux/ptrace.h, which cannot stand beside sys/ptrace.h, whose own name for it changed.
 struct call_info {
-    __u8 op;  // 1 a call is entered, 2 it ends
+    __u8 op;
     __u8 pad[3];
     __u32 arch;
     __u64 instruction_pointer, stack_pointer;
@@ -48,6 +51,9 @@ struct call_info {
         __u8 room[64];
     };
 };
+
+// Its `op`: a call is entered, ends, or is entered and one that the filter tells of.
+enum { ENTERED = 1, ENDED = 2, TOLD = 3 };
 
 enum { THREADS_MAX = 1024, FILES_MAX = 65536 };
 enum kind { NONE, OPEN, WRITE, RENAME, REMOVE, SYNC_FILE, SYNC_ALL, OTHER };
@@ -148,63 +154,83 @@ static void path_of_name(pid_t id, long directory, unsigned long name, char *pat
     sprintf(path, "%s/%s", base, text);
 }
 
-// What a call is, if it can change a file; paths resolved when it is entered.
+// A call that can change a file, and the numbers of its arguments, from 1 on; 0: it has none.
+struct row {
+    unsigned number;
+    const char *name;
+    enum kind kind;
+    int directory, path, second_directory, second, fd, flags;
+};
+
+static const struct row rows[] = {
+#ifdef SYS_open
+    {SYS_open, "open", OPEN, .path = 1, .flags = 2},
+    {SYS_creat, "creat", OPEN, .path = 1},
+    {SYS_rename, "rename", RENAME, .path = 1, .second = 2},
+    {SYS_unlink, "unlink", REMOVE, .path = 1},
+    {SYS_rmdir, "rmdir", OTHER, .path = 1},
+    {SYS_mkdir, "mkdir", OTHER, .path = 1},
+    {SYS_link, "link", OTHER, .path = 2},
+    {SYS_renameat, "renameat", RENAME, .directory = 1, .path = 2, .second_directory = 3, .second = 4},
+#endif
+    {SYS_openat, "openat", OPEN, .directory = 1, .path = 2, .flags = 3},
+    {SYS_renameat2, "renameat2", RENAME, .directory = 1, .path = 2, .second_directory = 3, .second = 4},
+    {SYS_unlinkat, "unlinkat", REMOVE, .directory = 1, .path = 2},
+    {SYS_mkdirat, "mkdirat", OTHER, .directory = 1, .path = 2},
+    {SYS_linkat, "linkat", OTHER, .directory = 3, .path = 4},
+    {SYS_truncate, "truncate", OTHER, .path = 1},
+    {SYS_write, "write", WRITE, .fd = 1},
+    {SYS_pwrite64, "pwrite", WRITE, .fd = 1},
+    {SYS_writev, "writev", WRITE, .fd = 1},
+    {SYS_pwritev, "pwritev", WRITE, .fd = 1},
+    {SYS_pwritev2, "pwritev2", WRITE, .fd = 1},
+    {SYS_copy_file_range, "copy_file_range", WRITE, .fd = 3},
+    {SYS_sendfile, "sendfile", WRITE, .fd = 1},
+    {SYS_ftruncate, "ftruncate", WRITE, .fd = 1},
+    {SYS_fallocate, "fallocate", WRITE, .fd = 1},
+    {SYS_fsync, "fsync", SYNC_FILE, .fd = 1},
+    {SYS_fdatasync, "fdatasync", SYNC_FILE, .fd = 1},
+    {SYS_syncfs, "syncfs", SYNC_ALL, .fd = 1},
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+// Has the kernel tell of these calls of this process and its threads, and of no others.
+static bool filter_calls(void) {
+    struct sock_filter steps[2 * ROWS + 2];
+    size_t length = 0;
+    steps[length++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+    for (size_t i = 0; i < ROWS; i++) {
+        steps[length++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, rows[i].number, 0, 1);
+        steps[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE);
+    }
+    steps[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    struct sock_fprog filter = {length, steps};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+// The call that is entered, if it is of a file below the directory; paths resolved now.
 static struct call look(pid_t id, const struct call_info *info) {
     const __u64 *a = info->entry.args;
-    struct call call = {0};
-    long directory = AT_FDCWD;
-    unsigned long name = 0, second = 0;
-    long second_directory = AT_FDCWD, fd = -1;
-    switch (info->entry.nr) {
-#ifdef SYS_open
-    case SYS_open: call.name = "open", call.kind = OPEN, name = a[0], call.flags = a[1]; break;
-    case SYS_creat: call.name = "creat", call.kind = OPEN, name = a[0], call.flags = O_CREAT | O_TRUNC; break;
-    case SYS_rename: call.name = "rename", call.kind = RENAME, name = a[0], second = a[1]; break;
-    case SYS_unlink: call.name = "unlink", call.kind = REMOVE, name = a[0]; break;
-    case SYS_rmdir: call.name = "rmdir", call.kind = OTHER, name = a[0]; break;
-    case SYS_mkdir: call.name = "mkdir", call.kind = OTHER, name = a[0]; break;
-    case SYS_link: call.name = "link", call.kind = OTHER, name = a[1]; break;
-    case SYS_renameat:
-        call.name = "renameat", call.kind = RENAME, directory = a[0], name = a[1], second_directory = a[2], second = a[3];
-        break;
-#endif
-    case SYS_openat: call.name = "openat", call.kind = OPEN, directory = a[0], name = a[1], call.flags = a[2]; break;
-    case SYS_renameat2:
-        call.name = "renameat2", call.kind = RENAME, directory = a[0], name = a[1], second_directory = a[2], second = a[3];
-        break;
-    case SYS_unlinkat: call.name = "unlinkat", call.kind = REMOVE, directory = a[0], name = a[1]; break;
-    case SYS_mkdirat: call.name = "mkdirat", call.kind = OTHER, directory = a[0], name = a[1]; break;
-    case SYS_linkat: {
-        // A file without a name gets one; of other files nothing links.
-        char text[PATH_MAX] = "";
-        long unnamed = -1;
-        call.name = "linkat";
-        if (read_text(id, a[1], text) && sscanf(text, "/proc/self/fd/%ld", &unnamed) == 1) {
-            call.kind = RENAME, fd = unnamed, second_directory = a[2], second = a[3];
-        } else {
-            call.kind = OTHER, directory = a[2], name = a[3];
-        }
-        break;
-    }
-    case SYS_truncate: call.name = "truncate", call.kind = OTHER, name = a[0]; break;
-    case SYS_write: call.name = "write", call.kind = WRITE, fd = a[0]; break;
-    case SYS_pwrite64: call.name = "pwrite", call.kind = WRITE, fd = a[0]; break;
-    case SYS_writev: call.name = "writev", call.kind = WRITE, fd = a[0]; break;
-    case SYS_pwritev: call.name = "pwritev", call.kind = WRITE, fd = a[0]; break;
-    case SYS_pwritev2: call.name = "pwritev2", call.kind = WRITE, fd = a[0]; break;
-    case SYS_copy_file_range: call.name = "copy_file_range", call.kind = WRITE, fd = a[2]; break;
-    case SYS_sendfile: call.name = "sendfile", call.kind = WRITE, fd = a[0]; break;
-    case SYS_ftruncate: call.name = "ftruncate", call.kind = WRITE, fd = a[0]; break;
-    case SYS_fallocate: call.name = "fallocate", call.kind = WRITE, fd = a[0]; break;
-    case SYS_fsync: call.name = "fsync", call.kind = SYNC_FILE, fd = a[0]; break;
-    case SYS_fdatasync: call.name = "fdatasync", call.kind = SYNC_FILE, fd = a[0]; break;
-    case SYS_syncfs: call.name = "syncfs", call.kind = SYNC_ALL, fd = a[0]; break;
-    default: return call;
-    }
+    size_t at = 0;
+    while (at < ROWS && rows[at].number != info->entry.nr) at++;
+    if (at == ROWS) return (struct call){0};
+    const struct row *row = &rows[at];
+    struct call call = {.name = row->name, .kind = row->kind};
+    call.flags = row->flags != 0 ? (long)a[row->flags - 1] : O_CREAT | O_TRUNC;
     if (call.kind == OPEN && (call.flags & (O_CREAT | O_TRUNC)) == 0) return (struct call){0};
-    if (name != 0) path_of_name(id, directory, name, call.path);
-    else path_of_fd(id, fd, call.path);
-    if (second != 0) path_of_name(id, second_directory, second, call.second);
+    long directory = row->directory != 0 ? (long)a[row->directory - 1] : AT_FDCWD;
+    long second_directory = row->second_directory != 0 ? (long)a[row->second_directory - 1] : AT_FDCWD;
+    if (row->path != 0) path_of_name(id, directory, a[row->path - 1], call.path);
+    else path_of_fd(id, a[row->fd - 1], call.path);
+    if (row->second != 0) path_of_name(id, second_directory, a[row->second - 1], call.second);
+    char text[PATH_MAX] = "";
+    long unnamed = -1;
+    if (row->number == SYS_linkat && read_text(id, a[1], text) && sscanf(text, "/proc/self/fd/%ld", &unnamed) == 1) {
+        // A file without a name gets one; of other files nothing links.
+        call.kind = RENAME;
+        memcpy(call.second, call.path, sizeof call.path);
+        path_of_fd(id, unnamed, call.path);
+    }
     size_t length = strlen(prefix);
     bool ours = strncmp(call.path, prefix, length) == 0 || strncmp(call.second, prefix, length) == 0;
     return ours ? call : (struct call){0};
@@ -307,7 +333,7 @@ static void watch_for_answer(pid_t id, const struct call_info *info) {
     } else if (id == answering) {
         alarm(0);
         ptrace(PTRACE_SYSCALL, held, 0, 0);
-        held = 0;
+        held = answering = 0;
     }
 }
 
@@ -363,18 +389,21 @@ static int trace(void) {
             continue;
         }
         int signal = WSTOPSIG(status), event = status >> 16;
-        if (signal == (SIGTRAP | 0x80)) {
+        if (signal == (SIGTRAP | 0x80) || event == PTRACE_EVENT_SECCOMP) {
             struct call_info info;
             if (ptrace(PTRACE_GET_SYSCALL_INFO, id, sizeof info, &info) > 0 && !killed) {
-                if (info.op == 1 && held != 0) watch_for_answer(id, &info);
-                if (info.op == 1) on_entry(thread_of(id), &info);
-                else if (info.op == 2) on_exit_of_call(thread_of(id), &info);
+                if (info.op != ENDED && held != 0) watch_for_answer(id, &info);
+                if (info.op == TOLD) on_entry(thread_of(id), &info);
+                else if (info.op == ENDED) on_exit_of_call(thread_of(id), &info);
             }
             signal = 0;
         } else if (event != 0 || signal == SIGSTOP) {
             signal = 0;  // a new thread, or its first stop
         }
-        if (id != held) ptrace(PTRACE_SYSCALL, id, 0, signal);
+        if (id == held) continue;
+        // The end of a call is waited for, and what somebody does who has said something.
+        bool is_followed = thread_of(id)->call.kind != NONE || id == answering;
+        ptrace(is_followed ? PTRACE_SYSCALL : PTRACE_CONT, id, 0, signal);
     }
     return result;
 }
@@ -385,15 +414,19 @@ static void start(char **arguments) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         ptrace(PTRACE_TRACEME, 0, 0, 0);
         raise(SIGSTOP);
+        if (!filter_calls()) {
+            perror("seccomp");
+            _exit(126);
+        }
         execv(arguments[0], arguments);
         perror(arguments[0]);
         _exit(126);
     }
     if (program < 0 || waitpid(program, NULL, 0) < 0) die("fork");
     long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
-                   PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
+                   PTRACE_O_TRACEEXEC | PTRACE_O_TRACESECCOMP | PTRACE_O_EXITKILL;
     if (ptrace(PTRACE_SETOPTIONS, program, 0, options) != 0) die("ptrace");
-    ptrace(PTRACE_SYSCALL, program, 0, 0);
+    ptrace(PTRACE_CONT, program, 0, 0);
 }
 
 int main(int count, char **arguments) {
