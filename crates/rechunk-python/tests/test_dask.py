@@ -133,6 +133,28 @@ def test_numbers_stay_numbers(source: Any, made: Any, tmp_path: Path) -> None:
     assert (stored(tmp_path)[...] == VALUES).all()
 
 
+def test_limits_of_cells_stay_numbers(tmp_path: Path) -> None:
+    made = {}
+    for name, units in (("a", "days since 2000-01-01"), ("b", "hours since 1999-12-31")):
+        group = zarr.create_group(tmp_path / name)
+        attributes = {"units": units, "bounds": "time_bnds"}
+        group.create_array("time", data=np.arange(4.0), dimension_names=["time"], attributes=attributes)
+        limits = np.stack([np.arange(4.0), np.arange(4.0) + 1], 1)
+        made[name] = group.create_array("time_bnds", data=limits, dimension_names=["time", "nv"])
+    made["b"][...] = 0
+    with optimize() as seen:
+        da.store(da.from_zarr(made["a"]), made["b"])
+    assert seen.replaced == [] and "count its times anew" in seen.left[0].reason
+    assert (made["b"][...] == made["a"][...]).all()
+
+
+def test_an_array_that_is_stored_into_itself_is_left_to_dask(source: Any) -> None:
+    with optimize() as seen:
+        da.store(da.from_zarr(source), source)
+    assert seen.replaced == [] and "the source is the target" in seen.left[0].reason
+    assert (source[...] == VALUES).all()
+
+
 def test_data_sets_of_xarray(tmp_path: Path) -> None:
     data = xarray.Dataset({name: (("x", "y"), VALUES + i) for i, name in enumerate("ab")})
     data["s"] = (("x", "y"), VALUES)

@@ -120,11 +120,72 @@ def test_a_data_set_is_identical(dataset: Path, tmp_path: Path, chunks: Any, how
     assert again["air"].encoding["chunks"] == (8, 2, 3)
 
 
+CHANGES: dict[str, Any] = {
+    "index": lambda data: data.assign_coords(lat=data.lat + 100),
+    "reversed": lambda data: data.assign_coords(time=data.time[::-1].values),
+    "dropped": lambda data: data.drop_vars("mask"),
+    "selected": lambda data: data[["air"]],
+    "renamed": lambda data: data.rename(air="b"),
+    "swapped": lambda data: data.rename(air="mask", mask="air"),
+    "dimension": lambda data: data.rename_dims(time="t"),
+    "roles": lambda data: data.set_coords("mask"),
+    "attributes": lambda data: data.assign_attrs(title="new"),
+    "of a variable": lambda data: data.assign(air=data.air.assign_attrs(long_name="new")),
+    "only indexes": lambda data: data.drop_vars(["air", "mask"]).isel(lat=slice(0, 2)),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("how", ["lazy", "dask"])
+def test_a_data_set_of_which_only_words_were_changed_is_refused(
+    dataset: Path, tmp_path: Path, change: Any, how: str
+) -> None:
+    opened = xarray.open_zarr(dataset) if how == "dask" else xarray.open_dataset(dataset, engine="zarr")
+    changed = change(opened)
+    with pytest.raises(rechunk.UsageError, match="changed since the data set was opened") as refused:
+        changed.rechunk_store.to_zarr(tmp_path / "t.zarr", dict.fromkeys(changed.dims, 2))
+    assert refused.value.hint and not (tmp_path / "t.zarr").exists()
+    with pytest.raises(rechunk.UsageError, match="changed"):
+        rechunk.verify(changed, dataset)
+    with pytest.raises(rechunk.UsageError, match="changed"):
+        rechunk.copy(changed, tmp_path / "t.zarr")
+
+
+def test_a_variable_of_another_store_is_refused(dataset: Path, tmp_path: Path) -> None:
+    rechunk.copy(dataset, tmp_path / "other.zarr")
+    other = xarray.open_zarr(tmp_path / "other.zarr")
+    mixed = xarray.open_zarr(dataset).assign(air=other.air)
+    with pytest.raises(rechunk.UsageError, match="another array"):
+        rechunk.copy(mixed, tmp_path / "t.zarr")
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        {"decode_cf": False},
+        {"decode_times": False},
+        {"mask_and_scale": False},
+        {"decode_coords": "all"},
+        {"decode_coords": False, "decode_times": False},
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore")
+def test_a_data_set_may_be_opened_in_any_way(dataset: Path, tmp_path: Path, way: dict[str, Any]) -> None:
+    for chunks in (None, {}):
+        opened = xarray.open_zarr(dataset, chunks=chunks, **way)
+        target = tmp_path / f"t{chunks}.zarr"
+        opened.rechunk_store.to_zarr(target, {"time": 8, "lat": 2, "lon": 3})
+        xarray.testing.assert_identical(xarray.open_zarr(target, **way), opened)
+
+
 def test_a_data_set_that_was_changed_is_refused(dataset: Path, tmp_path: Path) -> None:
     for opened in (xarray.open_zarr(dataset), xarray.open_dataset(dataset, engine="zarr")):
         for changed in (opened * 2, opened.isel(time=slice(0, 2)), opened.load()):
-            with pytest.raises(rechunk.UsageError, match="computed, selected or loaded"):
+            with pytest.raises(rechunk.UsageError, match="computed, selected, loaded"):
                 changed.rechunk_store.to_zarr(tmp_path / "t.zarr", {"time": 8, "lat": 2, "lon": 3})
+    with pytest.raises(rechunk.UsageError, match="computed"):
+        xarray.open_zarr(dataset).isel(lat=0).rechunk_store.to_zarr(tmp_path / "t.zarr", {"time": 8})
     unknown = xarray.Dataset({"a": ("x", [1, 2])})
     with pytest.raises(rechunk.UsageError, match="to_zarr"):
         unknown.rechunk_store.to_zarr(tmp_path / "t.zarr", {"x": 1})

@@ -283,11 +283,16 @@ def _planned(source: Any, target: Any, options: Mapping[str, Any]) -> Plan:
         one, other = source.attrs.get(name), target.attrs.get(name)
         if one is not None and other is not None and one != other:
             raise _Unproven(f"the attribute {name} is {one!r} of the source and {other!r} of the target")
+    if _named(source) == _named(target):
+        raise _Unproven("the source is the target")
     try:
         # Attributes say nothing of numbers that are copied as they are, with Dask or without.
-        return plan(source, target, region=region, **{"trust": "*", **options})
+        planned = plan(source, target, region=region, **{"trust": "*", **options})
     except RechunkError as error:
         raise _Unproven(f"there is no plan: {error.message}") from None
+    if planned.report["growth"].get("counted_anew"):  # as the array beside it says, whose limits these are
+        raise _Unproven("a plan would count its times anew: the units of source and target differ")
+    return planned
 
 
 def _layer(name: str, layer: Any, planned: Plan) -> Any:
