@@ -20,12 +20,12 @@ const OPTIONS: [&str; 8] = [
 ];
 
 /// A plan of a group of four arrays, saved in a folder.
-struct Plan {
+pub(crate) struct Plan {
     folder: Folder,
 }
 
 impl Plan {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = Folder::new();
         let source = folder.at("s.zarr");
         for group in ["", "/deep"] {
@@ -54,7 +54,7 @@ impl Plan {
         rechunk(&[&plan[..], options].concat()).ok()
     }
 
-    fn run(&self, arguments: &[&str]) -> Run {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Run {
         Run::rechunk(&[&["run", &self.folder.at("plan.json"), "--json"], arguments].concat())
     }
 
@@ -64,7 +64,7 @@ impl Plan {
 
     /// The target has the elements of the source, and nothing else is left.
     #[track_caller]
-    fn assert_copied(&self) {
+    pub(crate) fn assert_copied(&self) {
         rechunk(&["verify", &self.folder.at("s.zarr"), &self.folder.at("t.zarr")]).ok();
         let keys = tree(self.folder.path());
         let left = |key: &&String| key.contains(".rechunk") || key.contains('#');

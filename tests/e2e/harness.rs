@@ -315,3 +315,19 @@ pub(crate) fn is_root() -> bool {
     let id = Command::new("id").arg("-u").output().unwrap();
     id.stdout.trim_ascii() == b"0"
 }
+
+/// Bytes of the elements at a location.
+pub(crate) fn elements(folder: &Folder, location: &str) -> Vec<u8> {
+    let file = folder.at("elements.bin");
+    rechunk(&["copy", location, &file, "--format", "raw", "--overwrite", "-q"]).ok();
+    std::fs::read(file).unwrap()
+}
+
+/// Asserts that the source was read as planned.
+#[track_caller]
+pub(crate) fn assert_read_as_planned(report: &Value, what: &str) {
+    let (planned, counted) = (&report["estimate"]["source"], &report["traffic"]["source"]);
+    for count in ["get_requests", "decoded_read_bytes"] {
+        assert_eq!(planned[count], counted[count], "{what}: {count}");
+    }
+}

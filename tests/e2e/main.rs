@@ -38,6 +38,7 @@ mod disk_full;
 #[cfg(test)]
 mod driven;
 #[cfg(test)]
+mod ends_at_once;
 mod engines;
 #[cfg(test)]
 mod extension_codecs;
@@ -125,6 +126,8 @@ mod readable_targets;
 #[cfg(test)]
 mod rectilinear;
 #[cfg(test)]
+mod rectilinear_boxes;
+#[cfg(test)]
 mod rectilinear_growth;
 #[cfg(test)]
 mod regressions;
@@ -138,6 +141,8 @@ mod select;
 mod serve;
 #[cfg(test)]
 mod sharded_lengths;
+#[cfg(test)]
+mod skipped_calls;
 #[cfg(test)]
 mod stories;
 #[cfg(test)]

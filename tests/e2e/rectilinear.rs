@@ -12,7 +12,7 @@ use crate::harness::{Folder, rechunk, tree};
 use crate::oracle::{World, available, job, read};
 
 /// Five months of days, on a small grid.
-const SHAPE: [u64; 3] = [151, 60, 50];
+pub(crate) const SHAPE: [u64; 3] = [151, 60, 50];
 /// Shapes of the chunks of targets.
 const TARGETS: [[u64; 3]; 3] = [[151, 10, 10], [20, 60, 50], [31, 17, 20]];
 
@@ -40,7 +40,7 @@ fn ranges(lengths: &[u64]) -> Vec<(u64, u64)> {
 }
 
 /// Writes the array with gzip; chunks of which `skip` is true are left out.
-fn write(directory: &str, skip: impl Fn(usize) -> bool) {
+pub(crate) fn write(directory: &str, skip: impl Fn(usize) -> bool) {
     let directory = Path::new(directory);
     let (chunk_shapes, lengths) = lengths();
     let (_, mut document) = RawArray::v3(&SHAPE, &SHAPE).metadata();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::arrays::{RawArray, write_json};
-use crate::harness::{Folder, Run, fixture, rechunk};
+use crate::harness::{Folder, Run, elements, fixture, rechunk};
 use crate::report::{assert_done, text};
 
 const SHAPE: [u64; 3] = [23, 17, 13];
@@ -77,13 +77,6 @@ fn column_first(folder: &Folder) -> String {
         std::fs::write(Path::new(&directory).join(array.key(&index)), turned).unwrap();
     }
     directory
-}
-
-/// Bytes of the elements at a location.
-fn elements(folder: &Folder, location: &str) -> Vec<u8> {
-    let file = folder.at("elements.bin");
-    rechunk(&["copy", location, &file, "--format", "raw", "--overwrite", "-q"]).ok();
-    std::fs::read(file).unwrap()
 }
 
 #[test]

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::arrays::{RawArray, write_json};
 use crate::cloud::S3;
-use crate::harness::{Folder, rechunk, tree};
+use crate::harness::{Folder, assert_read_as_planned, rechunk, tree};
 use crate::oracle::{World, available, job, read};
 
 const SHAPE: [u64; 2] = [60, 48];
@@ -155,14 +155,6 @@ fn assert_same_chunks(a: &str, b: &str, what: &str) {
     assert_eq!(chunks(a), chunks(b), "{what}");
 }
 
-#[track_caller]
-fn assert_as_planned(report: &Value, what: &str) {
-    let (planned, counted) = (&report["estimate"]["source"], &report["traffic"]["source"]);
-    for count in ["get_requests", "decoded_read_bytes"] {
-        assert_eq!(planned[count], counted[count], "{what}: {count}");
-    }
-}
-
 #[test]
 fn every_plan_copies_every_element_as_it_was_planned() {
     let folder = Folder::new();
@@ -180,7 +172,7 @@ fn every_plan_copies_every_element_as_it_was_planned() {
             let more = ["--strategy", strategy, "--max-mem", "16MiB", "--no-fsync", "--verify"];
             let report = rechunk(&[&copy[..], &more].concat()).ok().json();
             assert_same_chunks(&target, &expected, &what);
-            assert_as_planned(&report, &what);
+            assert_read_as_planned(&report, &what);
         }
         rechunk(&["verify", &source, &expected]).ok();
         rechunk(&["verify", &expected, &source]).ok();
@@ -247,7 +239,7 @@ fn they_are_read_from_an_object_store_as_planned() {
         for strategy in ["pull", "keep"] {
             let options = ["--chunks", "25,10", "--strategy", strategy, "--verify"];
             let report = s3.copy(&format!("{strategy}.zarr"), &options).go().ok().json();
-            assert_as_planned(&report, &format!("{} {strategy}", cut.name));
+            assert_read_as_planned(&report, &format!("{} {strategy}", cut.name));
             let target = s3.server.root().join(S3Server::BUCKET).join(format!("{strategy}.zarr"));
             rechunk(&["verify", &source.display().to_string(), &target.display().to_string()]).ok();
         }

@@ -25,12 +25,19 @@ pub(crate) async fn check_replaced_zip(archive: &Archive, stores: &Stores) -> Re
 }
 
 /// Notes that the target is a ZIP file, and whether the file that is there is to be replaced in the
-/// end.
+/// end. Refuses one that has come since this run looked: another run may have packed it.
 pub(crate) async fn note_zip(
     archive: &Archive,
     replaces: bool,
     work: &WorkDir,
 ) -> Result<(), Error> {
+    if !replaces && archive.is_there() {
+        return Err(Error::Conflict {
+            location: archive.file().display().to_string(),
+            reason: "was made by somebody else while this run began".to_owned(),
+            hint: Some("look at it, and move it away if it is not wanted".into()),
+        });
+    }
     let there = file_identity(archive.file()).filter(|_| replaces);
     let noted = work.set_zip(&there.into_iter().collect::<Vec<_>>()).await;
     noted.map_err(|source| store_error("write", &archive.file().display().to_string(), source))

@@ -15,7 +15,7 @@ use crate::fixed_source::fixed_source;
 use crate::growth::check_trust;
 use crate::job::Job;
 use crate::open::{Opened, left_out, open_node, open_store};
-use crate::parts::{PartReport, PartsReport, StageTasks};
+use crate::parts::{Ending, PartReport, PartsReport, Patience, StageTasks};
 use crate::pyramid::prepare_pyramid;
 use crate::report::Report;
 use crate::request::{CopyRequest, Running};
@@ -164,7 +164,37 @@ impl Prepared {
     }
 
     /// Finishes a job that was done in parts ([`Job::finish_parts`], [`TreeJob::finish_parts`]).
+    /// Where another process does so at the moment, that is waited for.
     pub async fn finish_parts(
+        self,
+        running: Running,
+        wait: Duration,
+        observer: Arc<dyn Observer>,
+        cancel: CancellationToken,
+    ) -> Result<CopyReport, Error> {
+        let (saved, stores) = (self.saved()?, self.stores().clone());
+        let ending = match &self {
+            Self::Array(job) => Ending::of(job)?,
+            Self::Tree(job) => job.ending().await?,
+        };
+        let mut patience = Patience::new();
+        let mut first = Some(self);
+        loop {
+            let attempt = async {
+                let job = match first.take() {
+                    Some(job) => job,
+                    None => Self::from_saved(saved.clone(), None, &stores).await?,
+                };
+                job.finish_once(running, wait, Arc::clone(&observer), cancel.clone()).await
+            };
+            match Box::pin(attempt).await {
+                Ok(done) => return Ok(done),
+                Err(error) => ending.wait(&mut patience, error).await?,
+            }
+        }
+    }
+
+    async fn finish_once(
         self,
         running: Running,
         wait: Duration,
@@ -180,6 +210,13 @@ impl Prepared {
                 let report = Box::pin(job.finish_parts(running, wait, observer, cancel)).await?;
                 Ok(CopyReport::Tree(Box::new(report)))
             }
+        }
+    }
+
+    fn stores(&self) -> &Stores {
+        match self {
+            Self::Array(job) => &job.stores,
+            Self::Tree(job) => &job.stores,
         }
     }
 

@@ -104,7 +104,7 @@ pub(crate) enum State {
 }
 
 impl State {
-    async fn of(work: &WorkDir) -> Self {
+    pub(super) async fn of(work: &WorkDir) -> Self {
         match work.left().await {
             Ok(Left::Unfinished(saved)) => saved.parts.map_or(Self::Begun, Self::Open),
             Ok(Left::Done(_) | Left::Late) => Self::Ended,
@@ -169,7 +169,11 @@ async fn open_if_not(
 
 /// True if a run of this plan has done all but its end: that is being done, or whoever did it was
 /// stopped. `None` if another process has changed the state meanwhile.
-async fn lacks_its_end(job: &Job, work: &WorkDir, left: &Left) -> Result<Option<bool>, Error> {
+pub(super) async fn lacks_its_end(
+    job: &Job,
+    work: &WorkDir,
+    left: &Left,
+) -> Result<Option<bool>, Error> {
     match left {
         Left::Unfinished(saved)
             if saved.parts.is_none() && saved.plan.fingerprint == job.planned.plan.fingerprint =>
@@ -195,6 +199,17 @@ async fn join(
     Ok(Open { saved, target, work, marks, is_new })
 }
 
+/// Whether the target is the result of the job already. What a run has left of it is removed.
+pub(super) async fn is_complete(job: &mut Job, running: Running) -> Result<bool, Error> {
+    #[expect(clippy::disallowed_methods, reason = "a report says how long it took")]
+    let started = std::time::Instant::now();
+    let resumed = Running { existing: Existing::Resume, verify: false, ..running };
+    job.check_target(resumed).await?;
+    let cancel = CancellationToken::new();
+    let done = Box::pin(job.done_before(resumed, started, &cancel)).await?;
+    Ok(done.is_some())
+}
+
 /// Opens the job, of which `left` is there. `None`, and it is not opened, if its target is
 /// complete.
 async fn open(
@@ -206,11 +221,7 @@ async fn open(
     let is_interrupted = matches!(left, Left::Unfinished(_));
     let resumed = Running { existing: Existing::Resume, verify: false, ..running };
     if running.existing != Existing::Overwrite && !is_interrupted {
-        #[expect(clippy::disallowed_methods, reason = "a report says how long it took")]
-        let started = std::time::Instant::now();
-        job.check_target(resumed).await?;
-        let cancel = CancellationToken::new();
-        if Box::pin(job.done_before(resumed, started, &cancel)).await?.is_some() {
+        if is_complete(job, resumed).await? {
             return Ok(None);
         }
         job.around = None; // it may have removed some of that

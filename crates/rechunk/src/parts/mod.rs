@@ -8,6 +8,7 @@
 //! that has done all.
 
 mod begin;
+mod ending;
 mod finish;
 mod kinds;
 mod marks;
@@ -20,6 +21,7 @@ mod todo;
 mod worker;
 
 pub(crate) use begin::{Patience, State};
+pub(crate) use ending::Ending;
 pub(crate) use finish::not_written;
 pub(crate) use kinds::{check_kind, no_shared_target, shared_place};
 pub(crate) use part::{closed, no_part, no_stage, overwrites, wait_for_parts};

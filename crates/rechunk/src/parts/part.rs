@@ -10,6 +10,7 @@ use rechunk_words::StagePart;
 use tokio_util::sync::CancellationToken;
 
 use super::begin::{Found, Open, find};
+use super::ending::has_ended;
 use super::marks::Busy;
 use super::part_report::{MarkedTasks, PartReport, TasksDone};
 use super::worker::Worker;
@@ -108,16 +109,20 @@ impl Job {
         };
         // This machine may have other disks than the one on which the job was begun.
         let mut warnings = self.room_warnings(Some(&tasks))?;
+        let number = tasks.len();
         let share = match Box::pin(self.do_part(&open, tasks, running, wait, told)).await {
             // What it needs is removed when parts are closed.
             Err(error) if !is_not_yet(&error) && !open.marks.are_open().await.unwrap_or(true) => {
                 tracing::info!(%error, "the parts were closed");
-                return Err(closed(&self.request.target));
+                if !Box::pin(has_ended(self, running, &open.work)).await {
+                    return Err(closed(&self.request.target));
+                }
+                return Ok(TasksDone::of(MarkedTasks::all(number, number)));
             }
             share => share?,
         };
-        let resumed = share.as_ref().map_or(tasks.len(), |share| share.run.tasks_resumed);
-        let done = TasksDone::of(MarkedTasks::all(tasks.len(), resumed));
+        let resumed = share.as_ref().map_or(number, |share| share.run.tasks_resumed);
+        let done = TasksDone::of(MarkedTasks::all(number, resumed));
         let Some(ShareRun { run, warnings: repairs, .. }) = share else { return Ok(done) };
         warnings.extend(repairs);
         let digest = run.digest.as_ref().map(DigestReport::from);

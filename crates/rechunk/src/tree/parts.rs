@@ -25,8 +25,8 @@ use crate::formats::hex;
 use crate::job::Job;
 use crate::may_start::other_job;
 use crate::parts::{
-    PartReport, PartsReport, Patience, StageTasks, State, add_name, check_kind, closed, no_part,
-    no_shared_target, no_stage, not_written, overwrites, shared_place, wait_for_parts,
+    Ending, PartReport, PartsReport, Patience, StageTasks, State, add_name, check_kind, closed,
+    no_part, no_shared_target, no_stage, not_written, overwrites, shared_place, wait_for_parts,
 };
 use crate::report::MemoryReport;
 use crate::request::{Existing, Running};
@@ -119,7 +119,8 @@ impl TreeJob {
             peak_rss_bytes: None,
         };
         let mut report = PartReport::begin((stage, part), memory);
-        let is_complete = matches!(Box::pin(self.open_to_parts(running)).await?, Found::Complete);
+        let mut is_complete =
+            matches!(Box::pin(self.open_to_parts(running)).await?, Found::Complete);
         let (target, work) = self.shared_place().await?;
         let mut wait = Wait::of(wait);
         let running = Running { existing: Existing::Resume, ..running };
@@ -129,10 +130,13 @@ impl TreeJob {
             arrays.push((path.clone(), bytes_of(job, tasks)?));
         }
         for ((number, tasks), (event, _)) in shares.into_iter().zip(announced(arrays)) {
-            let Some(TreeArray { path, job }) = self.arrays.get_mut(number) else { continue };
             if !is_complete && !matches!(Left::at(&work, &target).await?, Left::Unfinished(_)) {
-                return Err(closed(&self.request.target));
+                is_complete = self.is_complete(running, &target, &work).await;
+                if !is_complete {
+                    return Err(closed(&self.request.target));
+                }
             }
+            let Some(TreeArray { path, job }) = self.arrays.get_mut(number) else { continue };
             observer.event(&event);
             let told = (Arc::clone(&observer), cancel.clone());
             let done = Box::pin(job.do_tasks(tasks, running, &mut wait, told)).await;
@@ -167,6 +171,18 @@ impl TreeJob {
         Box::pin(self.run(running, observer, cancel)).await
     }
 
+    /// Whether the target is the result of the copy already.
+    async fn is_complete(&self, running: Running, target: &Store, work: &WorkDir) -> bool {
+        let resumed = Running { existing: Existing::Resume, ..running };
+        let Ok(left) = Left::at(work, target).await else { return false };
+        matches!(start(self, resumed, target, &left).await, Ok(Start::Done))
+    }
+
+    /// The place where its end can be watched.
+    pub(crate) async fn ending(&self) -> Result<Ending, Error> {
+        Ok(Ending::of_group(self.shared_place().await?.1))
+    }
+
     /// Closes the parts of all arrays, if all their tasks are done; else those that are missing, in
     /// words.
     async fn close_parts(
@@ -178,9 +194,8 @@ impl TreeJob {
         match &left {
             Left::Unfinished(saved) => self.check_saved(saved)?,
             Left::Nothing | Left::Emptied => {
-                let resumed = Running::new(Existing::Resume);
                 // Of what is complete the run says so; nothing else was begun.
-                if let Ok(Start::Done) = start(self, resumed, target, &left).await {
+                if self.is_complete(Running::new(Existing::Resume), target, work).await {
                     return Ok(None);
                 }
                 return Ok(Some("all tasks of all arrays (it was not begun)".to_owned()));
