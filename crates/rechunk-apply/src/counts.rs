@@ -4,6 +4,7 @@
 //! is a product of sums along the axes. Along an axis the tasks but the outer ones are alike, and
 //! sums over them follow from one.
 
+use std::iter::Sum;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -206,11 +207,11 @@ impl ApplyPlan {
 
     /// Sum of a measure over the padded boxes of all calls along an axis. The measure takes a
     /// range, how often it repeats, and the voxels from one to the next.
-    pub(crate) fn over_leaves(
+    pub(crate) fn over_leaves<M: Sum<M>>(
         &self,
         axis: usize,
-        measure: impl Fn(Span, u64, u64) -> u128,
-    ) -> u128 {
+        measure: impl Fn(Span, u64, u64) -> M,
+    ) -> M {
         self.over_tasks(
             axis,
             |task, keep| {
@@ -222,22 +223,22 @@ impl ApplyPlan {
     }
 
     /// Sum of a measure over ranges that follow from each task of an axis.
-    pub(crate) fn over_tasks(
+    pub(crate) fn over_tasks<M: Sum<M>>(
         &self,
         axis: usize,
         ranges: impl Fn(Span, Span) -> Vec<Span>,
-        measure: impl Fn(Span, u64, u64) -> u128,
-    ) -> u128 {
+        measure: impl Fn(Span, u64, u64) -> M,
+    ) -> M {
         let tasks = self.axis_tasks(axis);
         let of = |k: u64, repeats: u64| {
             let (task, keep) = self.axis_task(axis, k);
             let step = self.tiles[axis].stride();
             let ranges = ranges(task, keep);
-            ranges.into_iter().map(|span| measure(span, repeats, step)).sum::<u128>()
+            ranges.into_iter().map(|span| measure(span, repeats, step)).sum::<M>()
         };
         let outer = tasks.outer.iter().flat_map(Clone::clone).map(|k| of(k, 1));
         let alike = tasks.alike.end - tasks.alike.start;
-        outer.sum::<u128>() + if alike > 0 { of(tasks.alike.start, alike) } else { 0 }
+        outer.chain((alike > 0).then(|| of(tasks.alike.start, alike))).sum()
     }
 
     fn axis_pulls(&self, axis: usize, tasks: &AxisTasks) -> u128 {

@@ -20,6 +20,7 @@ mod bottom;
 mod boundary;
 mod combine;
 mod counts;
+mod covered;
 mod deferred;
 mod error;
 mod floor_sum;

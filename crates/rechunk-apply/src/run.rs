@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::bottom::BottomTile;
 use crate::combine::{Accumulator, BlockView, CombineError, Coverage, cut, fill};
+use crate::covered::disjoint;
 use crate::form::{Combine, ValueForm};
 use crate::plan::ApplyPlan;
 use crate::voxel_box::VoxelBox;
@@ -29,8 +30,9 @@ pub enum TaskOutput {
     Block {
         /// Elements.
         bytes: Vec<u8>,
-        /// Some operations had nothing to give: voxels that no other covers have the fill value.
-        has_skipped: bool,
+        /// Boxes without a common voxel that have values, where operations had nothing to give for
+        /// others, which have the fill value; `None` if all have.
+        covered: Option<Vec<VoxelBox>>,
     },
     /// No operation had something to give.
     Skipped,
@@ -66,11 +68,7 @@ struct Driver<'a, E> {
     op: &'a mut dyn FnMut(&BottomTile) -> Result<OpOutput, E>,
     /// Calls so far.
     calls: u64,
-    has_skipped: bool,
 }
-
-/// Elements of the part of a task box that is kept, or nothing.
-type Values = Option<Vec<u8>>;
 
 /// Runs task number `ordinal`: calls `op` for each box of the bottom level and combines the results
 /// level by level. Calls are made depth first, in C order. The box that the operation reads is
@@ -88,7 +86,7 @@ type Values = Option<Vec<u8>>;
 ///     Ok::<_, std::convert::Infallible>(OpOutput::Padded(vec![7; 6]))
 /// })?;
 /// assert_eq!(read, [(7, 13), (11, 17)]);
-/// assert_eq!(output, TaskOutput::Block { bytes: vec![7; 8], has_skipped: false });
+/// assert_eq!(output, TaskOutput::Block { bytes: vec![7; 8], covered: None });
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn run_task<E>(
@@ -98,10 +96,8 @@ pub fn run_task<E>(
     op: &mut dyn FnMut(&BottomTile) -> Result<OpOutput, E>,
 ) -> Result<TaskOutput, RunError<E>> {
     let task = plan.task(ordinal);
-    let mut driver = Driver { plan, fill, op, calls: 0, has_skipped: false };
-    let values = driver.values(plan.top(), &task.chunk, &task.task_box, &task.keep)?;
-    let has_skipped = driver.has_skipped;
-    Ok(values.map_or(TaskOutput::Skipped, |bytes| TaskOutput::Block { bytes, has_skipped }))
+    let mut driver = Driver { plan, fill, op, calls: 0 };
+    driver.values(plan.top(), &task.chunk, &task.task_box, &task.keep)
 }
 
 impl<E> Driver<'_, E> {
@@ -112,12 +108,12 @@ impl<E> Driver<'_, E> {
         chunk: &VoxelBox,
         task_box: &VoxelBox,
         keep: &VoxelBox,
-    ) -> Result<Values, RunError<E>> {
+    ) -> Result<TaskOutput, RunError<E>> {
         let Some(lower) = level.checked_sub(1) else { return self.call(chunk, task_box, keep) };
         let below = self.plan.below(lower, task_box, keep);
         let combine = self.plan.levels()[lower].combine;
         let mut sum = Accumulator::new(&combine, keep)?;
-        let mut has_value = false;
+        let mut covered: Vec<VoxelBox> = Vec::new();
         for (number, index) in (0..).zip(Region::from(&below.ranges[..]).positions()) {
             let axes = || below.tiles.iter().zip(&index);
             let chunk = VoxelBox::new(axes().map(|(tiles, &k)| tiles.tile(k)));
@@ -125,18 +121,18 @@ impl<E> Driver<'_, E> {
             let task_box = weights.bounds();
             let part = task_box.intersect(keep);
             match self.values(lower, &chunk, &task_box, &part)? {
-                Some(bytes) => {
-                    has_value = true;
+                TaskOutput::Block { bytes, covered: parts } => {
                     let block = BlockView { bounds: &part, bytes: &bytes };
-                    sum.add(number, block, &weights)?;
+                    sum.add_covered(number, block, parts.as_deref(), &weights)?;
+                    covered.extend(parts.unwrap_or_else(|| vec![part]));
                 }
-                None => sum.skip(),
+                TaskOutput::Skipped => sum.skip(),
             }
         }
-        if !has_value {
-            return Ok(None);
+        if covered.is_empty() {
+            return Ok(TaskOutput::Skipped);
         }
-        self.finished(sum, &combine, keep).map(Some)
+        self.finished(sum, &combine, keep, &covered)
     }
 
     fn finished(
@@ -144,17 +140,17 @@ impl<E> Driver<'_, E> {
         sum: Accumulator,
         combine: &Combine,
         keep: &VoxelBox,
-    ) -> Result<Vec<u8>, RunError<E>> {
-        let mut out = zeros(keep, combine.output)?;
+        covered: &[VoxelBox],
+    ) -> Result<TaskOutput, RunError<E>> {
+        let mut bytes = zeros(keep, combine.output)?;
         if sum.has_skipped() {
-            self.has_skipped = true;
-            fill(combine.output, self.fill, &mut out)?;
+            fill(combine.output, self.fill, &mut bytes)?;
         }
-        match sum.finish(&mut out)? {
-            Coverage::Whole => {}
-            Coverage::Part | Coverage::Nothing => self.has_skipped = true,
-        }
-        Ok(out)
+        let covered = match sum.finish(&mut bytes)? {
+            Coverage::Whole => None,
+            Coverage::Part | Coverage::Nothing => Some(disjoint(covered)),
+        };
+        Ok(TaskOutput::Block { bytes, covered })
     }
 
     /// Calls the operation and cuts what is kept out of its result.
@@ -163,7 +159,7 @@ impl<E> Driver<'_, E> {
         chunk: &VoxelBox,
         task_box: &VoxelBox,
         keep: &VoxelBox,
-    ) -> Result<Values, RunError<E>> {
+    ) -> Result<TaskOutput, RunError<E>> {
         let (chunk, task_box, keep) = (chunk.clone(), task_box.clone(), keep.clone());
         let tile = self.plan.bottom_tile(self.calls, chunk, task_box, keep);
         self.calls += 1;
@@ -171,10 +167,7 @@ impl<E> Driver<'_, E> {
         let (bounds, bytes) = match output {
             OpOutput::Padded(bytes) => (&tile.padded, bytes),
             OpOutput::Cropped(bytes) => (&tile.task_box, bytes),
-            OpOutput::Skip => {
-                self.has_skipped = true;
-                return Ok(None);
-            }
+            OpOutput::Skip => return Ok(TaskOutput::Skipped),
         };
         let form = ValueForm::plain(self.plan.data_type());
         let expected = bounds.elements().saturating_mul(form.item_bytes().into());
@@ -183,10 +176,11 @@ impl<E> Driver<'_, E> {
             return Err(RunError::Shape { shape, found, expected });
         }
         if *bounds == tile.keep {
-            return Ok(Some(bytes));
+            return Ok(TaskOutput::Block { bytes, covered: None });
         }
         let block = BlockView { bounds, bytes: &bytes };
-        Ok(Some(cut(block, &tile.keep, form.item_bytes())?))
+        let bytes = cut(block, &tile.keep, form.item_bytes())?;
+        Ok(TaskOutput::Block { bytes, covered: None })
     }
 }
 

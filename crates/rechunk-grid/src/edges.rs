@@ -203,6 +203,14 @@ impl AxisEdges {
         if self.held.is_some() { position.min(self.count() - 1) } else { position }
     }
 
+    /// Number of the chunks at the elements from `first` to `last`, and their own elements.
+    pub fn met(&self, first: u64, last: u64) -> (u64, u64) {
+        let (first, last) = (self.position(first), self.position(last));
+        let chunk = |position| self.chunk(position).unwrap_or_default();
+        let (start, (from, length)) = (chunk(first).0, chunk(last));
+        (last.saturating_sub(first) + 1, (from + length).saturating_sub(start))
+    }
+
     /// First element and end of every chunk.
     pub fn chunks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let starts = std::iter::once(self.first()).chain(self.ends.iter().copied());

@@ -1,6 +1,7 @@
 //! The plan of a chunk-wise apply: its stages, their memory and their traffic.
 
 use rechunk_apply::{ApplyError, ApplyPlan, Boundary, SourceGrid, Way};
+use rechunk_grid::Edges;
 use rechunk_plan::{
     ApplyWork, ArrayId, ArrayRole, Blend, Estimate, Kernel, MissingChunks, OpSpec,
     PIECE_CHECKSUM_BYTES, PLAN_VERSION, Parallel, Plan, PlanArray, PlanMemory, PlanRequest, Reads,
@@ -8,7 +9,7 @@ use rechunk_plan::{
 };
 
 use crate::by_region::{
-    Answers, bytes_of, chunks_read, chunks_written, read_bytes, stage_estimate,
+    Answers, ChunkReads, bytes_of, chunks_read, chunks_written, read_bytes, stage_estimate,
 };
 use crate::planned::candidate;
 use crate::{CandidateOutcome, PlanError, Planned};
@@ -329,13 +330,20 @@ impl<'a> Sizes<'a> {
         let request = self.asked.request;
         let mut sum = RoleEstimate::default();
         for (item_bytes, side) in self.asked.sources() {
-            let count = |chunk: &[u64]| {
-                let grid = SourceGrid { shape: request.shape.clone(), chunk: chunk.to_vec() };
+            let count = |chunk: &[u64], edges: Option<&Edges>| {
+                let (shape, chunk) = (request.shape.clone(), chunk.to_vec());
+                let grid = SourceGrid { shape, chunk, edges: edges.cloned() };
                 let found = self.asked.job.source_reads(&grid, self.asked.boundary)?;
-                Ok(if reads == Reads::Task { found.by_task } else { found.by_call })
+                let (chunks, elements) = match reads {
+                    Reads::Task => (found.by_task, found.elements_by_task),
+                    Reads::Call => (found.by_call, found.elements_by_call),
+                };
+                Ok::<_, ApplyError>(ChunkReads { chunks, elements })
             };
-            let chunks = count(&side.chunk_shape)?;
-            let indexes = side.shard.as_ref().map(ShardSide::index_shape).map_or(Ok(0), count)?;
+            let chunks = count(&side.chunk_shape, side.edges.as_ref())?;
+            // Where chunks differ in length, indexes are of one shape.
+            let index = side.shard.as_ref().map(ShardSide::index_shape);
+            let indexes = index.map_or(Ok(0), |index| Ok(count(index, None)?.chunks))?;
             sum.add(&chunks_read(side, item_bytes, chunks, indexes));
         }
         Ok(sum)
@@ -356,11 +364,13 @@ impl<'a> Sizes<'a> {
         let indexes = |objects: u64| if side.shard.is_some() { objects } else { 0 };
         // What is not written of an object is read: chunks of it that are not written whole.
         let kept = chunks.held.saturating_sub(chunks.whole);
+        let kept = ChunkReads::regular(side, kept);
         let kept = chunks_read(side, item_bytes, kept, indexes(objects.saturating_sub(whole)));
         sum.add(&RoleEstimate { decoded_read_bytes: 0, ..kept });
         // Elements in gaps stay as they are: they are read, to be written with the others.
         if job.way() == Way::Pull && job.gap().iter().any(|&gap| gap > 0) {
-            sum.add(&chunks_read(side, item_bytes, chunks.met, indexes(objects)));
+            let met = ChunkReads::regular(side, chunks.met);
+            sum.add(&chunks_read(side, item_bytes, met, indexes(objects)));
         }
         Ok(sum)
     }

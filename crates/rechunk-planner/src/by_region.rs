@@ -69,14 +69,38 @@ pub(crate) fn read_bytes(side: &Side, item_bytes: u64) -> u64 {
         .fold(0, u64::saturating_add)
 }
 
-/// Traffic of reading `chunks` chunks, and `indexes` indexes by which they are found.
-pub(crate) fn chunks_read(side: &Side, item_bytes: u64, chunks: u64, indexes: u64) -> RoleEstimate {
+/// Chunks that are read, each as often as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ChunkReads {
+    /// Their number.
+    pub chunks: u64,
+    /// Elements of all of them.
+    pub elements: u64,
+}
+
+impl ChunkReads {
+    /// Reads of chunks of one shape.
+    pub(crate) fn regular(side: &Side, chunks: u64) -> Self {
+        let elements = product(side.chunk_shape.iter().copied());
+        Self { chunks, elements: elements.saturating_mul(chunks) }
+    }
+}
+
+/// Traffic of reading chunks, and `indexes` indexes by which they are found.
+pub(crate) fn chunks_read(
+    side: &Side,
+    item_bytes: u64,
+    reads: ChunkReads,
+    indexes: u64,
+) -> RoleEstimate {
     let (requests, bytes) = side.index_traffic(indexes);
-    let chunk_bytes = side.encoded_bytes_expected.saturating_mul(chunks);
+    // As large as the largest, by the element.
+    let chunk_bytes = u128::from(side.encoded_bytes_expected) * u128::from(reads.elements)
+        / u128::from(product(side.chunk_shape.iter().copied()).max(1));
     RoleEstimate {
-        get_requests: chunks.saturating_add(requests),
-        decoded_read_bytes: side.chunk_bytes(item_bytes).saturating_mul(chunks),
-        read_bytes: chunk_bytes.saturating_add(bytes),
+        get_requests: reads.chunks.saturating_add(requests),
+        decoded_read_bytes: reads.elements.saturating_mul(item_bytes),
+        read_bytes: u64::try_from(chunk_bytes).unwrap_or(u64::MAX).saturating_add(bytes),
         ..RoleEstimate::default()
     }
 }

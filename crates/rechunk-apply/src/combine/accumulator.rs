@@ -106,6 +106,19 @@ impl Accumulator {
         block: BlockView<'_>,
         weights: &TileWeights,
     ) -> Result<(), CombineError> {
+        self.add_covered(ordinal, block, None, weights)
+    }
+
+    /// Adds a block as [`Accumulator::add`] does, of which only the boxes `covered` have values.
+    ///
+    /// These have no voxel in common, and the rest counts as skipped; `None`: all of it has values.
+    pub fn add_covered(
+        &mut self,
+        ordinal: u64,
+        block: BlockView<'_>,
+        covered: Option<&[VoxelBox]>,
+        weights: &TileWeights,
+    ) -> Result<(), CombineError> {
         check_bytes(block.bounds, self.combine.input, block.bytes)?;
         let expected = self.region.rank();
         for found in [block.bounds.rank(), weights.axes().len()] {
@@ -115,6 +128,17 @@ impl Accumulator {
         }
         self.in_order(ordinal)?;
         let window = block.bounds.intersect(&self.region).intersect(&weights.bounds());
+        let Some(covered) = covered else { return self.add_window(block, window, weights) };
+        self.skip();
+        covered.iter().try_for_each(|part| self.add_window(block, window.intersect(part), weights))
+    }
+
+    fn add_window(
+        &mut self,
+        block: BlockView<'_>,
+        window: VoxelBox,
+        weights: &TileWeights,
+    ) -> Result<(), CombineError> {
         let (combine, region) = (&self.combine, &self.region);
         match &mut self.state {
             State::Moved(state) => state.add(region, block, window),

@@ -19,7 +19,17 @@ pub(super) fn asked(spec: &ApplySpec, settings: &Settings) -> Result<VoxelBox, A
             VoxelBox::whole(shape)
         }
         BoxSpec::Voxels(voxels) => voxels.clone(),
-        BoxSpec::Fractional(axes) => rounded(axes, may_round)?,
+        BoxSpec::Fractional(axes) => {
+            let (covering, cut) = covering(axes)?;
+            if let Some(cut) = cut.filter(|_| !may_round) {
+                // Of a box that is not in the array, voxels are no way out.
+                if let Some(target) = &spec.target {
+                    within(&covering, target, " in voxels")?;
+                }
+                return Err(cut);
+            }
+            covering
+        }
     };
     if asked.rank() != settings.rank {
         let message = format!("the box has {} axes, the job {}", asked.rank(), settings.rank);
@@ -38,13 +48,19 @@ pub(super) fn asked(spec: &ApplySpec, settings: &Settings) -> Result<VoxelBox, A
         }
     }
     if let Some(target) = &spec.target {
-        within(&asked, target)?;
+        let is_fractional = matches!(spec.region, BoxSpec::Fractional(_));
+        within(&asked, target, if is_fractional { " in voxels" } else { "" })?;
     }
     Ok(asked)
 }
 
-fn within(asked: &VoxelBox, target: &TargetGrid) -> Result<(), ApplyError> {
+/// Refuses a box that reaches beyond the array, and proposes the part of it that is inside, in
+/// numbers that are `counted` so.
+fn within(asked: &VoxelBox, target: &TargetGrid, counted: &str) -> Result<(), ApplyError> {
     let array = VoxelBox::whole(&target.shape);
+    if asked.rank() != array.rank() {
+        return Ok(()); // said of the box and the job
+    }
     let outside = asked.axes.iter().zip(&array.axes).position(|(span, all)| !all.contains(*span));
     let Some(axis) = outside else { return Ok(()) };
     let (span, extent) = (asked.axes[axis], target.shape[axis]);
@@ -55,7 +71,7 @@ fn within(asked: &VoxelBox, target: &TargetGrid) -> Result<(), ApplyError> {
     let inside = asked.intersect(&array);
     let proposal = (!inside.is_empty()).then(|| {
         let axes = inside.axes.iter().map(|span| format!("{}:{}", span.start, span.end));
-        axes.collect::<Vec<_>>().join(",")
+        axes.collect::<Vec<_>>().join(",") + counted
     });
     Err(ApplyError::new(ErrorCode::BoxOutside, message).with_proposal(proposal))
 }
@@ -66,23 +82,25 @@ fn integral(position: f64) -> Option<f64> {
     ((position - nearest).abs() <= tolerance).then_some(nearest)
 }
 
-fn rounded(axes: &[(f64, f64)], may_round: bool) -> Result<VoxelBox, ApplyError> {
-    let mut spans = Vec::with_capacity(axes.len());
+/// The smallest box of whole voxels around `axes`, and the error of the first that cuts voxels.
+fn covering(axes: &[(f64, f64)]) -> Result<(VoxelBox, Option<ApplyError>), ApplyError> {
+    let (mut spans, mut cut) = (Vec::with_capacity(axes.len()), None);
     for (axis, &(start, end)) in axes.iter().enumerate() {
         if !start.is_finite() || !end.is_finite() {
             let message = format!("the box of axis {axis} goes from {start} to {end}");
             return Err(ApplyError::new(ErrorCode::TooLarge, message));
         }
         let (low, high) = (integral(start), integral(end));
-        if !may_round && (low.is_none() || high.is_none()) {
+        if cut.is_none() && (low.is_none() || high.is_none()) {
             let message = format!("the box of axis {axis}, {start} to {end}, cuts voxels");
             let proposal = Some("voxel".to_owned());
-            return Err(ApplyError::new(ErrorCode::BoxNotIntegral, message).with_proposal(proposal));
+            let error = ApplyError::new(ErrorCode::BoxNotIntegral, message);
+            cut = Some(error.with_proposal(proposal));
         }
         let bounds = (low.unwrap_or(start.floor()), high.unwrap_or(end.ceil()));
         spans.push(Span::new(whole(bounds.0, axis)?, whole(bounds.1, axis)?));
     }
-    Ok(VoxelBox::new(spans))
+    Ok((VoxelBox::new(spans), cut))
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the limit is far below 2^63")]

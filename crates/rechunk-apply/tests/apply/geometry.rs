@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use rechunk_apply::{Boundary, SourceGrid, Span, VoxelBox, Way, prepare};
-use rechunk_grid::{DataType, Region};
+use rechunk_grid::{AxisChunks, DataType, Edges, Region};
 
 use crate::reference::jobs;
 
@@ -91,6 +91,7 @@ proptest! {
         mut spec in jobs(DataType::Uint8), ratio in (1_u64..4, 1_u64..4),
         extra in 0_u64..5, chunk in 1_u64..7, has_scale in any::<bool>(),
         boundary in prop::sample::select(&Boundary::ALL),
+        lengths in prop::option::of(prop::collection::vec(1_u64..6, 1..5)),
     ) {
         let ratio = if has_scale { ratio } else { (1, 1) };
         spec.scale = vec![ratio.into(); spec.levels[0].chunk.len()];
@@ -100,23 +101,45 @@ proptest! {
         let plan = prepare(&spec).unwrap();
         let shape: Vec<u64> = spec.target.as_ref().unwrap().shape.iter()
             .map(|&extent| (extent * ratio.0 / ratio.1 + extra).saturating_sub(3).max(1)).collect();
-        let source = SourceGrid { chunk: vec![chunk; shape.len()], shape };
-        let reads = |read: &VoxelBox| -> u64 {
-            let chunks = read.axes.iter().zip(&source.shape).map(|(&span, &extent)| {
-                let window = boundary.window(span, extent);
-                let parts = window.intervals().iter();
-                parts.map(|part| part.end.div_ceil(chunk) - part.start / chunk).sum::<u64>()
+        let mut source = SourceGrid::regular(shape.clone(), vec![chunk; shape.len()]);
+        let lengths = lengths.unwrap_or(vec![chunk]);
+        // First element and length of each chunk along an axis.
+        let cut = |extent: u64| {
+            let starts = lengths.iter().cycle().scan(0, |end, &length| {
+                let start = *end;
+                *end += length;
+                (start < extent).then_some((start, length))
             });
-            chunks.product()
+            starts.collect::<Vec<(u64, u64)>>()
         };
-        let (mut by_call, mut by_task, mut input) = (0, 0, 0);
+        let edges = shape.iter().enumerate().map(|(axis, &extent)| {
+            let runs = cut(extent).into_iter().map(|(_, length)| (length, 1));
+            let chunks = AxisChunks::of_runs(axis, extent, runs).unwrap();
+            source.chunk[axis] = chunks.longest();
+            chunks.into_edges()
+        });
+        source.edges = Edges::new(edges.collect());
+        // Chunks that are met, and their elements.
+        let reads = |read: &VoxelBox| -> (u64, u64) {
+            let axes = read.axes.iter().zip(&source.shape).map(|(&span, &extent)| {
+                let window = boundary.window(span, extent);
+                let parts = window.intervals().iter().flat_map(|part| {
+                    let (from, to) = (part.start, part.end);
+                    cut(extent).into_iter().filter(move |(at, length)| *at < to && at + length > from)
+                });
+                parts.fold((0, 0), |(chunks, elements), (_, length)| (chunks + 1, elements + length))
+            });
+            axes.fold((1, 1), |product, axis| (product.0 * axis.0, product.1 * axis.1))
+        };
+        let add = |sum: &mut (u64, u64), met: (u64, u64)| *sum = (sum.0 + met.0, sum.1 + met.1);
+        let (mut by_call, mut by_task, mut input) = ((0, 0), (0, 0), 0);
         let mut boxes = vec![0; plan.levels().len()];
         for ordinal in 0..plan.task_count() {
             let task = plan.task(ordinal);
-            by_task += reads(&plan.task_read(&task));
+            add(&mut by_task, reads(&plan.task_read(&task)));
             let mut hull: Option<VoxelBox> = None;
             rechunk_apply::run_task(&plan, ordinal, &[0], &mut |tile| {
-                by_call += reads(&tile.read);
+                add(&mut by_call, reads(&tile.read));
                 input += tile.read.elements();
                 boxes[0] += 1;
                 let most = plan.op_input_shape_max();
@@ -130,7 +153,8 @@ proptest! {
             prop_assert_eq!(hull.unwrap(), plan.task_read(&task));
         }
         let found = plan.source_reads(&source, boundary).unwrap();
-        prop_assert_eq!((found.by_call, found.by_task), (by_call, by_task));
+        prop_assert_eq!((found.by_call, found.elements_by_call), by_call);
+        prop_assert_eq!((found.by_task, found.elements_by_task), by_task);
         prop_assert_eq!(u128::from(plan.counts().unwrap().op_input_elements), input);
         let levels = plan.level_counts().unwrap();
         prop_assert_eq!(levels[0], boxes[0]);

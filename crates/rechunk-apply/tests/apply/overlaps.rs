@@ -2,7 +2,7 @@
 
 use rechunk_apply::{
     Accumulator, ApplySpec, BlockView, BoxSpec, Coverage, Expand, LevelSpec, Mode, OpOutput, Ramp,
-    TaskOutput, VoxelBox, Way, prepare, run_task,
+    Span, TaskOutput, VoxelBox, Way, prepare, run_task,
 };
 use rechunk_grid::DataType;
 
@@ -201,7 +201,7 @@ fn work_chunks_within_a_crop_are_left_out() {
     });
     assert_eq!(calls, 4);
     let bytes = vec![0, 1, 2, 3];
-    assert_eq!(output.unwrap(), TaskOutput::Block { bytes, has_skipped: false });
+    assert_eq!(output.unwrap(), TaskOutput::Block { bytes, covered: None });
     assert_eq!(plan.counts().unwrap().op_calls, 8);
 }
 
@@ -241,7 +241,8 @@ fn skipped_calls_leave_the_fill_value_in_a_block() {
         .unwrap()
     };
     let bytes = [vec![9; 4], vec![1; 8]].concat();
-    assert_eq!(skips(1), TaskOutput::Block { bytes, has_skipped: true });
+    let covered = Some(vec![VoxelBox::new([Span::new(4, 12)])]);
+    assert_eq!(skips(1), TaskOutput::Block { bytes, covered });
     assert_eq!(skips(3), TaskOutput::Skipped);
 }
 

@@ -263,8 +263,8 @@ pub(crate) fn run(
             elements += u64::try_from(tile.padded.elements()).unwrap();
             Ok::<_, ()>(OpOutput::Padded(op_bytes(data_type, tile, op)))
         });
-        let TaskOutput::Block { bytes, has_skipped } = output.unwrap() else { panic!("skipped") };
-        assert!(!has_skipped);
+        let TaskOutput::Block { bytes, covered } = output.unwrap() else { panic!("skipped") };
+        assert_eq!(covered, None);
         blocks.insert(ordinal, bytes);
     }
     let mut written = BTreeMap::new();

@@ -184,6 +184,13 @@ fn boxes() {
     refused(one(), ErrorCode::BoxOutside, Some("0:32"), |spec| {
         spec.region = BoxSpec::voxels([(-1, 33)]);
     });
+    // Whole voxels would not do either.
+    refused(one(), ErrorCode::BoxOutside, Some("0:9 in voxels"), |spec| {
+        spec.region = BoxSpec::Fractional(vec![(-1.5, 8.5)]);
+    });
+    refused(one(), ErrorCode::BoxOutside, Some("0:9 in voxels"), |spec| {
+        spec.region = BoxSpec::Fractional(vec![(-1.0, 9.0)]);
+    });
     refused(one(), ErrorCode::TooLarge, None, |spec| {
         spec.region = BoxSpec::Fractional(vec![(0.0, f64::NAN)]);
     });

@@ -9,7 +9,7 @@ fn amplification(rank: usize, ratio: u64) -> f64 {
     let shape = vec![32 * chunk; rank];
     let level = LevelSpec::new(vec![ratio * chunk; rank]).crop(vec![1; rank]);
     let spec = ApplySpec::new(&shape, &vec![chunk; rank], DataType::Uint8, vec![level]);
-    let source = SourceGrid { shape, chunk: vec![chunk; rank] };
+    let source = SourceGrid::regular(shape, vec![chunk; rank]);
     let reads = prepare(&spec).unwrap().source_reads(&source, Boundary::Constant).unwrap();
     assert_eq!(reads.by_call, reads.by_task, "one level");
     reads.by_call as f64 / reads.chunks as f64
@@ -43,7 +43,7 @@ fn reads_beyond_a_source_are_none() {
             };
             let expected: u64 = (0..plan.task_count()).map(reads).sum();
             let [extent, chunk] = [extent, chunk].map(i64::cast_unsigned);
-            let source = SourceGrid { shape: vec![extent], chunk: vec![chunk] };
+            let source = SourceGrid::regular(vec![extent], vec![chunk]);
             assert_eq!(plan.source_reads(&source, Boundary::Constant).unwrap().by_call, expected);
         }
     }
@@ -56,7 +56,7 @@ fn levels_read_little_twice() {
         LevelSpec::new([144, 144]).blend([16, 16], Mode::Linear),
     ];
     let spec = ApplySpec::new(&[4096, 4096], &[128, 128], DataType::Uint8, levels);
-    let source = SourceGrid { shape: vec![4096; 2], chunk: vec![64; 2] };
+    let source = SourceGrid::regular(vec![4096; 2], vec![64; 2]);
     let plan = prepare(&spec).unwrap();
     let reads = plan.source_reads(&source, Boundary::Constant).unwrap();
     assert!(3 * reads.by_task < 2 * reads.by_call);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rechunk_grid::{DataType, Endian};
+use rechunk_grid::{DataType, Endian, WriteEmpty};
 use rechunk_plan::{PassInput, PyramidPass, PyramidWork, StageGeometry, StepLevel};
 
 use super::levels::LevelArrays;
@@ -19,6 +19,9 @@ pub(crate) struct PyramidStage {
     pub data_type: DataType,
     /// One element where no chunk of the source is, in native byte order.
     pub fill: Vec<u8>,
+    /// For each level of the pyramid: a chunk that nothing is stored for is not written, since
+    /// it reads the same.
+    pub leaves_absent_out: Vec<bool>,
     /// Levels that it writes.
     pub levels: Vec<StepLevel>,
     /// Chunks of a task that are written at once.
@@ -34,6 +37,12 @@ impl PyramidStage {
         let geometry = execution.plan.geometry(number).map_err(Fault::Grid)?;
         let source = execution.source.layout().spec();
         let (data_type, fill) = (source.data_type, source.fill_item(Endian::NATIVE));
+        let leaves_absent_out = execution.levels.iter().map(|level| {
+            let target = level.arrays.first().map(|array| array.layout().spec());
+            let is_same = target.is_some_and(|target| target.fill_item(Endian::NATIVE) == fill);
+            is_same && execution.write_empty != WriteEmpty::Always
+        });
+        let leaves_absent_out = leaves_absent_out.collect();
         let levels = execution.plan.step_levels(number);
         let box_bytes = |level: &StepLevel, shape: &[u64]| {
             shape.iter().fold(level.item_bytes, |bytes, &extent| bytes.saturating_mul(extent))
@@ -50,7 +59,16 @@ impl PyramidStage {
         let cpu = CpuPool::new(execution.plan.threads.min(windows_at_once))?;
         let amounts = Amounts { finished_bytes, windows_at_once, spare_max: windows_at_once };
         let shared = RegionStage::new(run, number, cpu, amounts)?;
-        Ok(Self { shared, geometry, data_type, fill, levels, writes_at_once, work })
+        Ok(Self {
+            shared,
+            geometry,
+            data_type,
+            fill,
+            leaves_absent_out,
+            levels,
+            writes_at_once,
+            work,
+        })
     }
 
     pub(super) fn work(&self) -> &Arc<PyramidWork> {

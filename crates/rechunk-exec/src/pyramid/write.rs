@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::stream::{self, TryStreamExt};
 use rechunk_array::{Array, ShardWriter};
-use rechunk_grid::{Region, WriteEmpty};
+use rechunk_grid::Region;
 use rechunk_kernel::wide;
 
 use super::compute::LevelResult;
@@ -132,7 +132,7 @@ async fn one(stage: &PyramidStage, chunk: Ready) -> Result<(), Fault> {
     match &execution.sink {
         Sink::Write(_) => {
             let (array, own) = place(stage, level, &index)?;
-            let written = if is_found || execution.write_empty == WriteEmpty::Always {
+            let written = if is_found || !stage.leaves_absent_out[level] {
                 let way = (shard.as_ref().map(|shard| &*shard.writer), execution.write_empty);
                 array.write_whole_chunk(&own, &elements, way).await
             } else {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::future::FutureExt;
 use futures::stream::{self, StreamExt, TryStreamExt};
-use rechunk_apply::{Accumulator, BlockView, CombineError, Coverage, VoxelBox};
+use rechunk_apply::{Accumulator, BlockView, CombineError, Coverage, TaskOutput, VoxelBox};
 use rechunk_kernel::fill;
 
 use super::stage::WindowStage;
@@ -40,8 +40,8 @@ async fn sum(stage: Arc<WindowStage>, number: u64) -> Result<Accumulator, Fault>
             let job = &stage.work().job;
             let task = job.task(ordinal);
             let Some(piece) = job.piece(&task, number) else { return Ok(None) };
-            let bytes = block::get(&stage, &task, &piece).await?;
-            Ok::<_, Fault>(Some((task, piece, bytes)))
+            let found = block::get(&stage, &task, &piece).await?;
+            Ok::<_, Fault>(Some((task, piece, found)))
         }
     });
     // In order: sums of floats are the same bits each time.
@@ -49,8 +49,8 @@ async fn sum(stage: Arc<WindowStage>, number: u64) -> Result<Accumulator, Fault>
     let sum = pieces.try_fold(sum, |mut sum, found| {
         let stage = Arc::clone(stage);
         async move {
-            let Some((task, piece, bytes)) = found else { return Ok(sum) };
-            let Some(bytes) = bytes else {
+            let Some((task, piece, found)) = found else { return Ok(sum) };
+            let TaskOutput::Block { bytes, covered } = found else {
                 sum.skip();
                 return Ok(sum);
             };
@@ -58,7 +58,8 @@ async fn sum(stage: Arc<WindowStage>, number: u64) -> Result<Accumulator, Fault>
             let add = move || {
                 let block = BlockView { bounds: &piece.bounds, bytes: &bytes };
                 let weights = worker.work().job.task_weights(&task);
-                sum.add(task.ordinal, block, &weights).map_err(|error| combine_fault(&error))?;
+                let added = sum.add_covered(task.ordinal, block, covered.as_deref(), &weights);
+                added.map_err(|error| combine_fault(&error))?;
                 Ok(sum)
             };
             stage.shared.cpu.run(add).await

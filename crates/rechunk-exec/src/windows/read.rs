@@ -103,9 +103,14 @@ pub(super) fn cut(
     wanted: &VoxelBox,
     item_bytes: usize,
 ) -> Result<Vec<u8>, Fault> {
+    let region = within(bounds, wanted);
+    frame::cut(item_bytes, (bytes, &Region::whole(&bounds.shape())), &region)
+}
+
+/// The part of `bounds` in the box `wanted`, counted from the first element of `bounds`.
+pub(super) fn within(bounds: &VoxelBox, wanted: &VoxelBox) -> Region {
     let within = bounds.intersect(wanted);
     let start = within.axes.iter().zip(&bounds.axes);
     let start = start.map(|(within, bounds)| within.start.abs_diff(bounds.start)).collect();
-    let region = Region::new(start, within.shape());
-    frame::cut(item_bytes, (bytes, &Region::whole(&bounds.shape())), &region)
+    Region::new(start, within.shape())
 }

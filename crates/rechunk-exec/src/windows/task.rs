@@ -6,14 +6,16 @@ use std::sync::Arc;
 use futures::future::FutureExt;
 use rechunk_apply::{BottomTile, OpOutput, RunError, TaskOutput, TopTask, VoxelBox, Way, run_task};
 use rechunk_array::{Array, RegionRead};
+use rechunk_grid::Region;
 use rechunk_kernel::wide;
 use rechunk_plan::{Kernel, Reads};
 use tokio::runtime::Handle;
 
-use super::read::{cut, is_left_out, window};
+use super::read::{cut, is_left_out, window, within};
 use super::stage::WindowStage;
 use super::window_op::{WindowCall, WindowInput};
 use super::{block, write};
+use crate::units::frame::{self, Frame};
 use crate::{Fault, cpu};
 
 /// Runs task `number`.
@@ -144,6 +146,21 @@ fn box_text(bounds: &VoxelBox) -> String {
     axes.collect::<Vec<_>>().join(",")
 }
 
+/// Puts `parts` of a block of `bounds` into what is `there` of it.
+fn with_parts(
+    mut there: Vec<u8>,
+    block: &[u8],
+    (bounds, parts): (&VoxelBox, &[VoxelBox]),
+    item_bytes: usize,
+) -> Result<Vec<u8>, Fault> {
+    let frame = Frame::of_region(&Region::whole(&bounds.shape()), item_bytes)?;
+    for part in parts {
+        let part = within(bounds, part);
+        frame::copy(item_bytes, &part, (block, &frame), (&mut there, &frame), 1)?;
+    }
+    Ok(there)
+}
+
 /// Gives the result of a task its way.
 async fn leave(stage: &WindowStage, task: &TopTask, output: TaskOutput) -> Result<(), Fault> {
     let way = stage.work().job.way();
@@ -154,7 +171,15 @@ async fn leave(stage: &WindowStage, task: &TopTask, output: TaskOutput) -> Resul
         (Way::Direct | Way::Defer, output) => {
             let left = (way == Way::Defer).then(|| stage.work().job.deferred_box(task));
             let bounds = left.as_ref().unwrap_or(&task.keep);
-            if let TaskOutput::Block { bytes, .. } = output {
+            if let TaskOutput::Block { bytes, covered } = output {
+                let bytes = match covered {
+                    None => bytes,
+                    // What nothing was given for stays as it is.
+                    Some(parts) => {
+                        let there = write::before(stage, &write::region_of(bounds)?).await?;
+                        with_parts(there, &bytes, (&task.keep, &parts), stage.shared.item_bytes)?
+                    }
+                };
                 write::out(stage, bounds, &bytes).await?;
                 stage.shared.spare.give(bytes);
             } else {

@@ -8,7 +8,7 @@ use rechunk_store::{Meter, Traffic};
 
 use crate::case::{Case, SideCase, execute, runtime};
 use crate::layout::Codec;
-use crate::lengths::all_cases;
+use crate::strategies::all_cases;
 
 /// Bytes above which an input is taken in slab by slab.
 const SLAB_BYTES: u64 = 1 << 20;
@@ -50,7 +50,7 @@ fn marked(mut case: Case) -> Case {
 
 /// Any array whose elements are so large that few of them are a slab, its chunks as they are in
 /// their files or not.
-fn of_large_elements() -> impl Strategy<Value = Case> {
+fn of_large_elements() -> BoxedStrategy<Case> {
     let kinds = [Kind::Pull, Kind::Keep, Kind::PushPull, Kind::Multistage];
     let codec = prop::sample::select(vec![Codec::Raw, Codec::Clipped, Codec::Runs]);
     (all_cases(prop::sample::select(kinds.to_vec())), codec)
@@ -59,6 +59,7 @@ fn of_large_elements() -> impl Strategy<Value = Case> {
             Case { data_type: DataType::FixedBytes { bytes: 30_011 }, threads: 2, ..case }
         })
         .prop_filter("too large", |case| case.shape.iter().product::<u64>() <= 300)
+        .boxed()
 }
 
 /// Runs a case in directories; what was moved. The elements are those of a naive copy, their digest

@@ -61,64 +61,6 @@ pub(crate) struct Case {
     pub seed: u64,
 }
 
-fn side(rank: usize) -> impl Strategy<Value = SideCase> {
-    let axes = Just((0..rank).collect::<Vec<_>>()).prop_shuffle();
-    let endian = prop_oneof![Just(Endian::Little), Just(Endian::Big)];
-    let codec = prop_oneof![Just(Codec::Raw), Just(Codec::Runs)];
-    let fill = prop::option::weighted(0.7, 0_u8..2);
-    let shards = prop::option::of((prop::collection::vec(1_u64..4, rank), any::<bool>()));
-    (prop::collection::vec(1_u64..9, rank), shards, axes, endian, codec, fill).prop_map(
-        |(chunk, shards, axes, endian, codec, fill)| SideCase {
-            chunk,
-            edges: None,
-            shards,
-            order: ElementOrder { axes, endian },
-            codec,
-            fill,
-        },
-    )
-}
-
-/// Any array, to be rechunked the way of `kind`.
-pub(crate) fn cases(kind: impl Strategy<Value = Kind>) -> impl Strategy<Value = Case> {
-    let shape = (0_usize..5).prop_flat_map(|rank| {
-        let most = [1, 60, 20, 12, 7][rank];
-        let extent = prop_oneof![1 => Just(0), 40 => 1_u64..=most];
-        (prop::collection::vec(extent, rank), side(rank), side(rank))
-    });
-    // Elements of a size without a loop of its own, swapped as a whole, in parts, and not at all.
-    let sized = [
-        DataType::FixedBytes { bytes: 5 },
-        DataType::FixedUtf32 { characters: 3 },
-        DataType::Structured { bytes: 24 },
-    ];
-    let data_type = prop::sample::select([&DataType::ALL[..14], &sized[..]].concat());
-    let write_empty = prop_oneof![Just(WriteEmpty::Auto), Just(WriteEmpty::Always)];
-    let spare = prop_oneof![Just(0), 0_u64..2000, Just(1 << 20)];
-    let missing = prop_oneof![Just(0), Just(u64::MAX), any::<u64>()];
-    let rest = (data_type, kind, 1_u32..4, spare, write_empty, missing, any::<u64>());
-    (shape, rest).prop_map(|((shape, source, mut target), rest)| {
-        let (data_type, kind, threads, spare_bytes, write_empty, missing, seed) = rest;
-        if kind == Kind::Passthrough {
-            // The shards may differ all the same.
-            let shards = if seed.is_multiple_of(2) { source.shards.clone() } else { target.shards };
-            target = SideCase { shards, ..source.clone() };
-        }
-        Case {
-            shape,
-            data_type,
-            source,
-            target,
-            kind,
-            threads,
-            spare_bytes,
-            write_empty,
-            missing,
-            seed,
-        }
-    })
-}
-
 impl Case {
     pub(crate) fn item_bytes(&self) -> usize {
         usize::try_from(self.data_type.item_bytes()).unwrap()

@@ -8,7 +8,7 @@ use rechunk_plan::Strategy as Kind;
 use rechunk_store::{Meter, Role};
 
 use crate::case::{Case, counted, execute, runtime};
-use crate::lengths::all_cases;
+use crate::strategies::all_cases;
 
 /// Positions of the elements that differ, C order.
 fn naive(case: &Case, a: &[u8], b: &[u8]) -> Vec<Vec<u64>> {

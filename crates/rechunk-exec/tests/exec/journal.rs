@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::case::{Case, Prepared, SideCase, execute, execute_observed, runtime};
 use crate::layout::{Codec, TestLayout};
-use crate::lengths::all_cases;
+use crate::strategies::all_cases;
 
 /// Cancels when so many units and tasks are done.
 #[derive(Debug)]

@@ -9,9 +9,9 @@ use rechunk_exec::{ExecError, Fault};
 use rechunk_plan::{Parts, PartsSide, Plan, Strategy as Kind, part_bytes_max};
 use rechunk_store::{Meter, RoleTraffic, Store};
 
-use crate::case::{Case, SideCase, cases, execute, runtime};
+use crate::case::{Case, SideCase, execute, runtime};
 use crate::layout::{Codec, TestLayout};
-use crate::lengths::all_cases;
+use crate::strategies::{all_cases, cases};
 
 fn kinds() -> impl Strategy<Value = Kind> + Clone {
     let kinds = [Kind::Pull, Kind::Pull, Kind::Keep, Kind::PushPull, Kind::Multistage];

@@ -9,8 +9,9 @@ use rechunk_grid::DataType;
 use rechunk_plan::{Blend, Boundary, Kernel, Levels, OpSpec, Plan, Strategy as Kind, Window};
 use rechunk_store::Meter;
 
-use crate::case::{Case, cases, execute, runtime};
+use crate::case::{Case, execute, runtime};
 use crate::oracle::assert_traffic;
+use crate::strategies::cases;
 
 /// Inverts every bit; refuses to where its settings say so.
 #[derive(Debug)]

@@ -6,9 +6,9 @@ use rechunk_grid::{DataType, WriteEmpty};
 use rechunk_plan::{Plan, RoleEstimate, Strategy as Kind, Unit};
 use rechunk_store::{Meter, RoleTraffic, Traffic};
 
-use crate::case::{Case, SideCase, cases, execute, runtime};
+use crate::case::{Case, SideCase, execute, runtime};
 use crate::layout::Codec;
-use crate::lengths::rectilinear_cases;
+use crate::strategies::{cases, rectilinear_cases};
 
 /// Requests of uploads in parts are as planned where the sizes of objects are.
 fn assert_parts(case: &Case, plan: &Plan, traffic: &Traffic) -> Result<(), TestCaseError> {

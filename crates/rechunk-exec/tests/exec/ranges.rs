@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 use crate::by_slab;
 use crate::case::{Case, Prepared, execute, execute_observed, runtime};
 use crate::journal::{CancelAfter, header, work_store};
-use crate::lengths::all_cases;
 use crate::run_case::{RunCase, run_cases};
+use crate::strategies::all_cases;
 
 /// Cuts of a stage, and the order in which its ranges are run.
 type Cuts = Vec<(Index, u64)>;

@@ -13,7 +13,8 @@ use rechunk_store::{Meter, Role, Store, StoreOptions, Stores, Traffic};
 use rechunk_testkit::{Fault, Filter, Operation, S3Server, ServerOptions};
 use tokio_util::sync::CancellationToken;
 
-use crate::case::{Case, Prepared, SideCase, cases, execute_observed, runtime};
+use crate::case::{Case, Prepared, SideCase, execute_observed, runtime};
+use crate::strategies::cases;
 
 /// The plan of a case whose store can copy.
 fn copying(case: &Case) -> Plan {

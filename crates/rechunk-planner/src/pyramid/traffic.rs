@@ -1,33 +1,49 @@
 //! Traffic of a pass of a pyramid.
 
+use rechunk_grid::Edges;
 use rechunk_plan::count::{cells, product};
 use rechunk_plan::{Estimate, PIECE_CHECKSUM_BYTES, PassInput, RoleEstimate, ShardSide, Side};
 
 use super::geometry::{Geometry, PassRequest};
 use super::request::PyramidTarget;
-use crate::by_region::{bytes_of, chunks_read, chunks_written};
+use crate::by_region::{ChunkReads, bytes_of, chunks_read, chunks_written};
 
-/// Pairs of steps and units of the input that share an element, along an axis. Steps are grown by
-/// the halo.
-fn meetings(geometry: &Geometry, axis: usize, step: u64, unit: &dyn Fn(u64) -> u64) -> u64 {
+/// Pairs of steps and chunks of the input that share an element.
+///
+/// Steps are grown by the halo. Chunks are of `shape`, or end where `edges` say.
+fn meetings(
+    geometry: &Geometry,
+    step: &[u64],
+    (shape, edges): (&[u64], Option<&Edges>),
+) -> ChunkReads {
     /// Most steps that are looked at one by one.
     const ONE_BY_ONE: u64 = 1 << 20;
-    let (extent, halo) = (geometry.domain[axis], geometry.halo[axis]);
-    let count = extent.div_ceil(step.max(1)).min(ONE_BY_ONE);
-    let of = |number: u64| {
-        let start = number.saturating_mul(step);
-        let end = start.saturating_add(step).min(extent).saturating_add(halo).min(extent);
-        unit(end.saturating_sub(1)) - unit(start.saturating_sub(halo)) + 1
+    let along = |axis: usize| {
+        let (extent, halo) = (geometry.domain[axis], geometry.halo[axis]);
+        let (step, chunk) = (step[axis], shape[axis].max(1));
+        let edges = edges.and_then(|edges| edges.axis(axis));
+        let count = extent.div_ceil(step.max(1)).min(ONE_BY_ONE);
+        let of = |number: u64| {
+            let start = number.saturating_mul(step);
+            let end = start.saturating_add(step).min(extent).saturating_add(halo).min(extent);
+            let (first, last) = (start.saturating_sub(halo), end.saturating_sub(1));
+            edges.map_or_else(|| regular(first, last, chunk), |edges| edges.met(first, last))
+        };
+        (0..count).map(of).fold((0, 0), |sum: (u64, u64), met| {
+            (sum.0.saturating_add(met.0), sum.1.saturating_add(met.1))
+        })
     };
-    (0..count).map(of).fold(0, u64::saturating_add)
+    let axes: Vec<(u64, u64)> = (0..shape.len()).map(along).collect();
+    ChunkReads {
+        chunks: product(axes.iter().map(|met| met.0)),
+        elements: product(axes.iter().map(|met| met.1)),
+    }
 }
 
-/// Pairs of steps and boxes of the input that share an element; boxes are of `shape`.
-fn regular_meetings(geometry: &Geometry, step: &[u64], shape: &[u64]) -> u64 {
-    product((0..shape.len()).map(|axis| {
-        let unit = shape[axis].max(1);
-        meetings(geometry, axis, step[axis], &|at| at / unit)
-    }))
+/// Chunks of one length at the elements from `first` to `last`, and their own elements.
+fn regular(first: u64, last: u64, chunk: u64) -> (u64, u64) {
+    let count = last / chunk - first / chunk + 1;
+    (count, count.saturating_mul(chunk))
 }
 
 /// Traffic of the tasks that own `tile` each, in steps of `step`.
@@ -67,22 +83,15 @@ pub(super) fn traffic(
 
 /// Traffic of reading the chunks of an array.
 fn side_read(geometry: &Geometry, step: &[u64], side: &Side, item_bytes: u64) -> RoleEstimate {
-    let chunks = match &side.edges {
-        None => regular_meetings(geometry, step, &side.chunk_shape),
-        Some(edges) => product((0..geometry.domain.len()).map(|axis| {
-            let regular = side.chunk_shape[axis].max(1);
-            let unit = |at: u64| edges.axis(axis).map_or(at / regular, |axis| axis.position(at));
-            meetings(geometry, axis, step[axis], &unit)
-        })),
-    };
+    let reads = meetings(geometry, step, (&side.chunk_shape, side.edges.as_ref()));
     let index = side.shard.as_ref().map(ShardSide::index_shape);
-    let indexes = index.map_or(0, |index| regular_meetings(geometry, step, index));
-    chunks_read(side, item_bytes, chunks, indexes)
+    let indexes = index.map_or(0, |index| meetings(geometry, step, (index, None)).chunks);
+    chunks_read(side, item_bytes, reads, indexes)
 }
 
 /// Traffic of reading the blocks that the pass before has left.
 fn blocks_read(geometry: &Geometry, step: &[u64]) -> RoleEstimate {
-    let gets = regular_meetings(geometry, step, &geometry.chunk);
+    let gets = meetings(geometry, step, (&geometry.chunk, None)).chunks;
     let is_once = gets == cells(&geometry.domain, &geometry.chunk);
     let bytes = if is_once {
         bytes_of(&geometry.domain, geometry.item_bytes)

@@ -8,7 +8,7 @@ use rechunk_command::CommandSpec;
 use rechunk_exec::{WindowOp, Windows};
 use rechunk_grid::{DataType, Endian};
 use rechunk_ops::{Operation, Output, operation};
-use rechunk_plan::OpSpec;
+use rechunk_plan::{MissingChunks, OpSpec};
 use rechunk_store::{Role, Stores};
 
 use super::command::CommandOp;
@@ -147,6 +147,11 @@ impl Opened {
                 });
             }
             others.push(other);
+        }
+        if matches!(apply.missing, MissingChunks::SkipIfAny | MissingChunks::SkipIfAll) {
+            for array in [source].into_iter().chain(&others) {
+                array.check_tells_missing_chunks()?;
+            }
         }
         let types: Vec<DataType> =
             [source].into_iter().chain(&others).map(|array| array.spec().data_type).collect();

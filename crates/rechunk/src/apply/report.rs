@@ -1,6 +1,6 @@
 //! An apply in numbers, as programs read it.
 
-use rechunk_apply::{LevelSummary, Way};
+use rechunk_apply::{LevelSummary, SourceGrid, Way};
 use rechunk_plan::{ApplyWork, Plan, Reads};
 use serde::{Deserialize, Serialize};
 
@@ -78,13 +78,9 @@ impl ApplyReport {
 fn read_amplification(plan: &Plan, work: &ApplyWork) -> f64 {
     let ApplyWork { job, boundary, reads, .. } = work;
     let source = plan.source();
-    let grid =
-        rechunk_apply::SourceGrid { shape: source.shape.clone(), chunk: source.chunk.clone() };
+    let (shape, chunk, edges) = (source.shape.clone(), source.chunk.clone(), source.edges.clone());
+    let grid = SourceGrid { shape, chunk, edges };
     let Ok(found) = job.source_reads(&grid, *boundary) else { return f64::NAN };
     let read = if *reads == Reads::Task { found.by_task } else { found.by_call };
-    let chunks = job.kept().axes.iter().zip(&source.chunk).map(|(span, &chunk)| {
-        let number = |at: i64| at.unsigned_abs() / chunk.max(1);
-        if span.is_empty() { 0 } else { number(span.end - 1) - number(span.start) + 1 }
-    });
-    read as f64 / chunks.product::<u64>().max(1) as f64
+    read as f64 / grid.chunks_met(job.kept()).max(1) as f64
 }

@@ -64,6 +64,7 @@ impl Job {
             written: region.clone(),
             axis: None,
             lengths: None,
+            counted_anew: false,
             summary: format!(
                 "updates {} elements from {:?}",
                 format_shape(&region.shape),
