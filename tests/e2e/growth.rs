@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::arrays::RawArray;
-use crate::harness::{Folder, Run, rechunk, tree};
+use crate::harness::{Folder, Run, elements, rechunk, tree};
 use crate::oracle::{World, ask, available};
 use crate::report::{assert_done, text};
 
@@ -21,12 +21,6 @@ fn archive(folder: &Folder) -> (String, String) {
     let make = ["--chunks", "4,17,5", "--format", "zarr3", "--shards", "8,17,10", "-q"];
     rechunk(&[&["copy", &source, &target][..], &make].concat()).ok();
     (source, target)
-}
-
-fn elements(folder: &Folder, location: &str) -> Vec<u8> {
-    let file = folder.at("elements.bin");
-    rechunk(&["copy", location, &file, "--format", "raw", "--overwrite", "-q"]).ok();
-    std::fs::read(file).unwrap()
 }
 
 fn length(location: &str) -> u64 {

@@ -1,5 +1,6 @@
 //! Peak of resident memory, as the operating system counts it. It stays within the allowed memory
-//! and 48 MiB, whatever the shapes, the plan and the threads. Arrays are larger than the budget.
+//! and 48 MiB (60 of a program that is not optimised), whatever the shapes, the plan and the
+//! threads. Arrays are larger than the budget.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,9 +9,10 @@ use crate::arrays::RawArray;
 use crate::harness::{Folder, Run, rechunk};
 use crate::report::{assert_done, number, text};
 
-/// Beyond the budget: code, stacks, the runtime, what the allocator keeps.
-pub(crate) const BEYOND_BYTES: u64 = 48 << 20;
 const MIB: u64 = 1 << 20;
+/// Beyond the budget: code, stacks, the runtime, what the allocator keeps. Code that is not
+/// optimised is twice as long, and the pages of it that have run count.
+pub(crate) const BEYOND_BYTES: u64 = if cfg!(debug_assertions) { 60 * MIB } else { 48 * MIB };
 
 /// One measured copy.
 #[derive(Debug, Clone, Copy)]
@@ -214,7 +216,8 @@ fn stays_within(cells: &[Cell]) {
         println!("{line}{}", if is_within { "" } else { "   OVER" });
         over += usize::from(!is_within);
     }
-    assert_eq!(over, 0, "{over} of {} copies took more than was allowed and 48 MiB", cells.len());
+    let (all, beyond) = (cells.len(), BEYOND_BYTES / MIB);
+    assert_eq!(over, 0, "{over} of {all} copies took more than was allowed and {beyond} MiB");
 }
 
 #[test]

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::arrays::{RawArray, write_json};
 use crate::harness::{BINARY, Done, Folder, fixture, ostia, rechunk, tree};
 use crate::n5::decoded_sha256;
 use crate::oracle::{available, numpy};
@@ -328,4 +329,46 @@ fn an_existing_file_is_replaced_only_when_told() {
     assert_eq!(left.len(), 3, "{left:?}");
     let digest = format!("{:x}", Sha256::digest(std::fs::read(&two).unwrap()));
     assert_eq!(left["t.npy"], digest);
+}
+
+/// The source is not to blame: Zarr takes it.
+#[test]
+fn text_is_refused_by_formats_of_numbers() {
+    let folder = Folder::new();
+    let source = crate::strings::source(&folder);
+    for (name, format, says) in [
+        ("t.npy", "npy", "elements of one size: use Zarr"),
+        ("t.nii", "nii", "NIfTI has no such type"),
+        ("t.raw", "raw", "in files of raw elements"),
+        ("t", "raw", "in files of raw elements"),
+        ("t.n5", "n5", "use --format zarr3"),
+        ("t.pre", "precomputed", "volumes have unsigned integers"),
+    ] {
+        let target = folder.at(name);
+        let done = rechunk(&["copy", &source, &target, "--format", format]).ends_with(2);
+        done.says(&["the target cannot be written as asked", "variable", says]);
+        assert!(!Path::new(&target).exists(), "{name}");
+    }
+}
+
+/// All arrays of a group that the target has no place for are named at once.
+#[test]
+fn arrays_that_a_target_has_no_place_for_are_named() {
+    let folder = Folder::new();
+    let group = folder.at("group.zarr");
+    write_json(
+        &Path::new(&group).join("zarr.json"),
+        &json!({"zarr_format": 3, "node_type": "group"}),
+    );
+    RawArray::v3(&[4, 4], &[2, 2]).write(&format!("{group}/numbers"));
+    let copy = |more: &[&str]| rechunk(&[&["copy", &group, &folder.at("t.n5")][..], more].concat());
+    let (_, mut document) = RawArray::v3(&[4, 4], &[2, 2]).metadata();
+    document["data_type"] = json!("float16");
+    write_json(&Path::new(&group).join("b/zarr.json"), &document);
+    let one = copy(&[]).ends_with(2);
+    one.says(&["the target has no place for b (", "\"float16\"", "leave it out: --exclude 'b'"]);
+    std::fs::rename(crate::strings::source(&folder), format!("{group}/a")).unwrap();
+    let both = copy(&[]).ends_with(2);
+    both.says(&["no place for a (", ", b (", "leave them out: --exclude 'a'"]);
+    copy(&["--exclude", "a", "--exclude", "b"]).ok();
 }

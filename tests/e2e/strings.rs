@@ -79,7 +79,7 @@ fn write(path: &str, shape: [u64; 2], chunk: [u64; 2], word: impl Fn(&[u64]) -> 
     }
 }
 
-fn source(folder: &Folder) -> String {
+pub(crate) fn source(folder: &Folder) -> String {
     let path = folder.at("source.zarr");
     write(&path, SHAPE, CHUNK, word);
     path

@@ -6,7 +6,10 @@ use rechunk::{Remedy, format_byte_size};
 pub(crate) fn hint(remedy: &Remedy) -> String {
     let words = match remedy {
         Remedy::MoreMemory { bytes } => {
-            return format!("give at least `--max-mem {bytes}` ({})", format_byte_size(*bytes));
+            return format!(
+                "give at least `--max-mem {bytes}` (about {})",
+                format_byte_size(*bytes)
+            );
         }
         Remedy::MemoryOf { bytes } => return format!("give --max-mem {bytes}"),
         Remedy::LeaveOut { path } => return format!("leave it out: --exclude '{path}'"),

@@ -133,7 +133,10 @@ pub(crate) fn header(
         python::literal(record, false)
     } else {
         let name = numpy::write(spec.data_type, order.endian).ok_or_else(|| {
-            let hint = "NumPy has no such type; write files of blocks";
+            let hint = match spec.data_type {
+                DataType::Variable => "a file has room for elements of one size: use Zarr",
+                _ => "NumPy has no such type; write files of blocks",
+            };
             field("descr").unsupported(format!("data type {}", spec.data_type), hint)
         })?;
         format!("'{name}'")

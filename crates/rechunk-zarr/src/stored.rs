@@ -84,9 +84,20 @@ fn codecs(
             if source.sharding.is_some() || codecs.iter().any(has_shards) {
                 return refuse("shards in Zarr v2".to_owned());
             }
-            let mut lost = Vec::new();
-            if in_v2(codecs.clone(), &mut lost) != codecs || !lost.is_empty() {
-                return refuse(format!("codecs {} in {name}", source.codec_names().join(", ")));
+            let stays = |codecs: &[CodecSpec]| {
+                let mut lost = Vec::new();
+                in_v2(codecs.to_vec(), &mut lost) == codecs && lost.is_empty()
+            };
+            if !stays(&codecs) {
+                // Of all of them together, where each alone would stay.
+                let mut names = source.codec_names();
+                let alone = codecs.iter().map(|codec| stays(std::slice::from_ref(codec)));
+                let alone: Vec<bool> = alone.collect();
+                if alone.contains(&false) {
+                    let mut alone = alone.into_iter();
+                    names.retain(|_| alone.next() == Some(false));
+                }
+                return refuse(format!("codecs {} in {name}", names.join(", ")));
             }
         }
         ZarrVersion::V3 => {

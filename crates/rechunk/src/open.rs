@@ -105,6 +105,25 @@ impl OpenArray {
         self.recount_layout(self.cast_layout(layout)?)
     }
 
+    /// Refuses an array of whose chunks it cannot be told which are stored: those of shards that
+    /// are read as a whole.
+    pub(crate) fn check_tells_missing_chunks(&self) -> Result<(), Error> {
+        if !self.metadata.has_shards() || self.array.layout().shards().is_some() {
+            return Ok(());
+        }
+        let (what, hint) = match &self.region {
+            Some(_) => ("a selection that begins inside a shard", "select from where one begins"),
+            None => ("what has shards of different lengths", "copy it to shards of one length"),
+        };
+        let location = &self.location;
+        Err(Error::Usage {
+            message: format!(
+                "{location}: {what} is read by the shard, without the chunks that are missing in it"
+            ),
+            hint: Some(format!("{hint}, or let missing chunks count as the fill value").into()),
+        })
+    }
+
     /// Specification of the array.
     pub fn spec(&self) -> &ArraySpec {
         self.array.layout().spec()

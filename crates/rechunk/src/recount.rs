@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rechunk_array::Array;
 use rechunk_format::Layout;
-use rechunk_format::cast::{CastLayout, Count, ElementMap, Recount, is_number};
+use rechunk_format::cast::{CastLayout, Count, ElementMap, Recount, Uncounted, is_number};
 use rechunk_grid::{Endian, FillValue, Region};
 use rechunk_zarr::missing_value;
 use serde_json::{Map, Value};
@@ -67,9 +67,9 @@ impl Counts {
         if spec.decoded_bytes().is_some_and(|bytes| bytes <= LOOKED_AT_BYTES_MAX) {
             let whole = Region::whole(&spec.shape);
             let elements = read_region(&source, &whole).await?;
-            if let Some((at, moment)) = self.first_fault(&elements, spec.item_bytes()) {
+            if let Some((at, element)) = self.first_fault(&elements, spec.item_bytes()) {
                 let position = whole.position(at);
-                return Err(self.refusal(location, &position, moment, units));
+                return Err(self.refusal(location, &position, element, units));
             }
         }
         let recount = Some(Arc::new(self.recount));
@@ -79,8 +79,8 @@ impl Counts {
         Ok(OpenArray { array: Array::new(layout, counted.array.store().clone()), ..counted })
     }
 
-    /// The number of the first element that has no counterpart, and the moment it stands for.
-    fn first_fault(&self, elements: &[u8], item_bytes: u64) -> Option<(u64, Option<i128>)> {
+    /// The first element that has no counterpart, and its number.
+    fn first_fault<'a>(&self, elements: &'a [u8], item_bytes: u64) -> Option<(u64, &'a [u8])> {
         let item = usize::try_from(item_bytes).unwrap_or(1).max(1);
         let new = usize::try_from(self.recount.data_type().item_bytes()).unwrap_or(1);
         let mut counted = vec![0; elements.len() / item * new];
@@ -94,31 +94,44 @@ impl Counts {
             elements.chunks_exact(item).position(is_old)
         };
         let first = [fault, old].into_iter().flatten().min()?;
-        let at = moment(elements.chunks_exact(item).nth(first)?);
-        Some((u64::try_from(first).ok()?, at))
+        Some((u64::try_from(first).ok()?, elements.chunks_exact(item).nth(first)?))
     }
 
     fn refusal(
         &self,
         location: &str,
         position: &[u64],
-        moment: Option<i128>,
+        element: &[u8],
         (own, theirs): (&str, &str),
     ) -> Error {
+        let moment = self.recount.moment(element, Endian::Little);
         let words = moment.and_then(|moment| self.own.in_words(moment));
         let words = words.map_or(String::new(), |words| format!(", {words},"));
         let data_type = self.recount.data_type();
+        let (fault, hint) = match self.recount.uncounted(element, Endian::Little) {
+            Some(Uncounted::Missing) => (
+                "is the value that the source has for missing elements, and the target has none"
+                    .to_owned(),
+                "where it is a time, write the source without that fill value (in xarray: \
+                 ds.time.encoding[\"_FillValue\"] = None), or with the units of the target",
+            ),
+            Some(Uncounted::BecomesMissing) => (
+                "would be the value that the target has for missing elements".to_owned(),
+                "copy the archive to one with another fill value, or with other units",
+            ),
+            Some(Uncounted::Inexact) | None => (
+                format!("has no exact counterpart in {data_type}"),
+                "write the source with the units of the target (in xarray: \
+                 ds.time.encoding[\"units\"] = …), or copy the archive to one with a finer unit",
+            ),
+        };
         Error::Conflict {
             location: location.to_owned(),
             reason: format!(
-                "counts times in {theirs:?}, and the source in {own:?}: its element {position:?}{words} has no \
-                 exact counterpart in {data_type}"
+                "counts times in {theirs:?}, and the source in {own:?}: its element \
+                 {position:?}{words} {fault}"
             ),
-            hint: Some(
-                "write the source with the units of the target (in xarray: \
-                 ds.time.encoding[\"units\"] = …), or copy the archive to one with a finer unit"
-                    .into(),
-            ),
+            hint: Some(hint.into()),
         }
     }
 }

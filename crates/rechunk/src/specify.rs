@@ -5,6 +5,7 @@ use rechunk_grid::{ArraySpec, AxisChunks, Edges};
 
 use crate::Error;
 use crate::cast;
+use crate::formats::raw::is_one_file;
 use crate::formats::{Fact, Format, Metadata, Wish, specified};
 use crate::open::OpenArray;
 use crate::request::CopyRequest;
@@ -53,8 +54,12 @@ pub(crate) fn specify_target(
     Ok((target, warnings))
 }
 
-/// Whether chunks of the target may differ in length: of a copy into a new array of such a format.
+/// Whether chunks of the target may differ in length. They may in a copy into a new array of such a
+/// format; one file has no chunks, so that those of the source do not matter.
 fn takes_lengths(request: &CopyRequest, format: Format) -> bool {
+    if is_one_file(format, &request.target) {
+        return true;
+    }
     let is_copy =
         request.apply.is_none() && request.pyramid.is_none() && request.placement.is_none();
     is_copy && format.has(Fact::ChunkLengths)

@@ -341,7 +341,12 @@ fn numbers() -> Vec<Case> {
 
 /// An array that claims to be enormous, and of which two chunks are stored: the rest is passed
 /// over.
-fn enormous(name: &str, shape: &'static [u64], chunks: &'static [u64], target: &str) -> Case {
+fn enormous(
+    name: &str,
+    shape: &'static [u64],
+    chunks: &'static [u64],
+    (target, max_mem): (&'static str, &'static str),
+) -> Case {
     let build = move |scene: &Scene| {
         let document = json!({
             "zarr_format": 2, "shape": shape, "chunks": chunks, "dtype": "|u1", "order": "C",
@@ -355,17 +360,23 @@ fn enormous(name: &str, shape: &'static [u64], chunks: &'static [u64], target: &
             scene.write(&key.join("."), vec![7; usize::try_from(bytes).unwrap()]);
         }
     };
-    let copy = ["copy", "SOURCE", "TARGET", "--max-mem", "64MiB", "--no-fsync", "--chunks", target];
+    let copy = ["copy", "SOURCE", "TARGET", "--max-mem", max_mem, "--no-fsync", "--chunks", target];
     Case::new(name, build, Outcome::Done).arguments(&copy)
 }
 
 fn enormous_cases() -> [Case; 4] {
     let (plane, volume) = (&[1 << 31, 1 << 31][..], &[1_000_000, 1_000_000, 1000][..]);
     [
-        enormous("four exabytes, copied", plane, &[1024, 1024], "keep"),
-        enormous("four exabytes, cut along one axis", plane, &[1024, 1024], "512,2048"),
-        enormous("a petabyte, cut along all axes", volume, &[64, 64, 64], "1,256,1000"),
-        enormous("a terabyte of tiny chunks, turned", &[1_000_000; 2], &[1000, 1], "1,1000"),
+        enormous("four exabytes, copied", plane, &[1024, 1024], ("keep", "64MiB")),
+        enormous("four exabytes, cut along one axis", plane, &[1024, 1024], ("512,2048", "64MiB")),
+        enormous("a petabyte, cut along all axes", volume, &[64, 64, 64], ("1,256,1000", "64MiB")),
+        // Two tasks run, in which each of a thousand elements of a chunk goes elsewhere.
+        enormous(
+            "a terabyte of tiny chunks, turned",
+            &[1_000_000; 2],
+            &[1000, 1],
+            ("1,1000", "16MiB"),
+        ),
     ]
 }
 

@@ -252,3 +252,21 @@ fn a_map_with_times_is_looked_at() {
     assert_eq!(image["levels"][1]["factors"], json!([1.0, 2.0, 2.0]), "{image}");
     assert_eq!(image["problems"], json!([]), "{image}");
 }
+
+/// Offsets of coarser scales are those of corners, rounded down.
+#[test]
+fn volumes_have_the_offset_of_level_0_by_the_factors() {
+    let folder = Folder::new();
+    let (source, target) = (folder.at("s.zarr"), folder.at("volume"));
+    RawArray::v3(&[16, 16, 16], &[8, 8, 8]).of_uint16().write(&source);
+    let array = format!("{source}/zarr.json");
+    let mut said = document(&array);
+    said["attributes"] =
+        json!({"resolution": [1, 1, 1], "offset": [3, 8, -3], "units": ["nm", "nm", "nm"]});
+    write_json(array.as_ref(), &said);
+    let levels = ["--as", "precomputed", "--factors", "2,2,2;4,4,4"];
+    rechunk(&[&["pyramid", &source, &target][..], &levels].concat()).ok();
+    let scales = document(&format!("{target}/info"))["scales"].clone();
+    let offsets = [0, 1, 2].map(|scale| scales[scale]["voxel_offset"].clone());
+    assert_eq!(offsets, [json!([-3, 8, 3]), json!([-2, 4, 1]), json!([-1, 2, 0])]);
+}

@@ -244,3 +244,24 @@ fn another_pyramid_does_not_go_on_with_one_that_was_killed() {
     }
     rechunk(&[&run[..], &["--resume", "-q"]].concat()).ok();
 }
+
+/// A selection that begins inside a shard is read by the shard: which of its chunks are stored is
+/// not seen.
+#[test]
+fn missing_chunks_that_are_not_seen_are_not_skipped() {
+    let folder = Folder::new();
+    let (plain, source) = (folder.at("plain.zarr"), folder.at("sharded.zarr"));
+    RawArray::v3(&[16, 12], &[4, 4]).write(&plain);
+    let shards = ["--chunks", "4,4", "--shards", "8,12", "-q"];
+    rechunk(&[&["copy", &plain, &source][..], &shards].concat()).ok();
+    let run = |name: &str, region: &str, missing: &str| {
+        let target = folder.at(name);
+        let levels = ["--as", "plain", "--factors", "2,2", "-q"];
+        let how = ["--missing", missing, "--select", region];
+        rechunk(&[&["pyramid", &source, &target][..], &levels, &how].concat())
+    };
+    run("inside", "4:16,0:12", "skip").ends_with(2).says(&["sharded.zarr", "inside a shard"]);
+    assert!(!Path::new(&folder.at("inside")).exists());
+    run("where-one-begins", "8:16,0:12", "skip").ok();
+    run("filled", "4:16,0:12", "fill").ok();
+}

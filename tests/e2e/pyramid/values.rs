@@ -167,6 +167,60 @@ fn chunks_that_nothing_is_stored_for_are_not_written() {
     }
 }
 
+/// A chunk that is not stored reads as the source's fill value; most formats have another or none.
+#[test]
+fn fill_values_are_written_where_the_target_has_another() {
+    let folder = Folder::new();
+    let source = folder.at("source.zarr");
+    let array = RawArray::v3(&[8, 24, 20], &[4, 8, 10]).of_uint16();
+    array.write(&source);
+    let metadata = format!("{source}/zarr.json");
+    let mut said = document(&metadata);
+    said["fill_value"] = json!(7);
+    write_json(metadata.as_ref(), &said);
+    for chunk in ["c/0/1/0", "c/1/0/0", "c/1/1/0", "c/1/2/0", "c/1/0/1", "c/1/1/1", "c/1/2/1"] {
+        std::fs::remove_file(format!("{source}/{chunk}")).unwrap();
+    }
+    for missing in ["fill", "skip"] {
+        let run = |target: &str, more: &[&str]| {
+            let target = folder.at(&format!("{target}-{missing}"));
+            let how = ["--factors", "2,2,2;4,4,4", "--chunks", "4,4,5", "--missing", missing];
+            let arguments = [&["pyramid", &source, &target, "--verify"][..], &how, more].concat();
+            rechunk(&arguments).ok();
+            target
+        };
+        // It has the fill value, and is compared with other libraries elsewhere.
+        let expected = run("zarr3", &["--as", "plain"]);
+        for (name, more, levels) in [
+            ("zarr2", &["--as", "plain", "--format", "zarr2"][..], ["s0", "s1", "s2"]),
+            ("n5", &["--as", "plain", "--format", "n5"], ["s0", "s1", "s2"]),
+            (
+                "n5-never",
+                &["--as", "plain", "--format", "n5", "--write-empty", "never"],
+                ["s0", "s1", "s2"],
+            ),
+            (
+                "bdv",
+                &["--as", "bdv-n5"],
+                ["setup0/timepoint0/s0", "setup0/timepoint0/s1", "setup0/timepoint0/s2"],
+            ),
+            ("precomputed", &["--as", "precomputed"], ["1_1_1", "2_2_2", "4_4_4"]),
+            (
+                "sharded",
+                &["--as", "precomputed", "--shards", "8,8,10"],
+                ["1_1_1", "2_2_2", "4_4_4"],
+            ),
+        ] {
+            let target = run(name, more);
+            for (level, found) in levels.iter().enumerate() {
+                let (expected, found) =
+                    (format!("{expected}/s{level}"), format!("{target}/{found}"));
+                rechunk(&["verify", &expected, &found, "-q"]).ok();
+            }
+        }
+    }
+}
+
 #[test]
 fn labels_stay_labels() {
     let Some(folder) = made() else { return };

@@ -14,7 +14,7 @@ use crate::numpy::parse_kind;
 pub use convert::{Convert, converter};
 pub use layout::{CastLayout, ElementMap};
 pub use number::is_number;
-pub use times::{Count, Recount};
+pub use times::{Count, Recount, Uncounted};
 
 /// The type that elements are cast to, and the order of their bytes in a target that has a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

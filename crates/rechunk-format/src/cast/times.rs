@@ -19,6 +19,17 @@ pub struct Count {
     pub missing: Option<Vec<u8>>,
 }
 
+/// Reason why a time cannot be counted otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Uncounted {
+    /// It stands for no time, and the other count has no element that does.
+    Missing,
+    /// The element that it would be stands for no time in the other count.
+    BecomesMissing,
+    /// No element of the other count stands for exactly that moment.
+    Inexact,
+}
+
 impl Count {
     /// A count in which every element but NaN is a time.
     pub fn new(data_type: DataType, unit_nanoseconds: i128, origin_nanoseconds: i128) -> Self {
@@ -115,12 +126,30 @@ impl Recount {
         self.from.moment(self.numbers.read(element, endian))
     }
 
+    /// Why an element cannot be counted anew; `None` if it can.
+    pub fn uncounted(&self, element: &[u8], endian: Endian) -> Option<Uncounted> {
+        let mut counted = [0; 16];
+        let bytes = usize::try_from(self.to.data_type.item_bytes()).ok()?;
+        self.recount(element, endian, counted.get_mut(..bytes)?).err()
+    }
+
     /// Counts one element anew.
-    fn recount(&self, element: &[u8], endian: Endian, counted: &mut [u8]) -> Option<()> {
+    fn recount(&self, element: &[u8], endian: Endian, counted: &mut [u8]) -> Result<(), Uncounted> {
         let value = self.numbers.read(element, endian);
         if self.from.is_missing(value, element, endian) {
-            return self.write_missing(counted);
+            return self.write_missing(counted).ok_or(Uncounted::Missing);
         }
+        self.write_time(value, counted).ok_or(Uncounted::Inexact)?;
+        // Another element may stand for no time.
+        let found = self.written.read(counted, Endian::Little);
+        if self.to.is_missing(found, counted, Endian::Little) {
+            return Err(Uncounted::BecomesMissing);
+        }
+        Ok(())
+    }
+
+    /// Writes the time that `value` stands for, if it can be counted exactly.
+    fn write_time(&self, value: Wide, counted: &mut [u8]) -> Option<()> {
         let moment = self.from.moment(value)?;
         let since = moment.checked_sub(self.to.origin_nanoseconds)?;
         let unit = self.to.unit_nanoseconds;
@@ -131,10 +160,9 @@ impl Recount {
             _ => Wide::Float(whole as f64 + rest as f64 / unit as f64),
         };
         self.numbers.write(number, counted)?;
-        // It may have been rounded, and another element may stand for no time.
+        // It may have been rounded.
         let found = self.written.read(counted, Endian::Little);
-        let is_time = !self.to.is_missing(found, counted, Endian::Little);
-        (is_time && self.to.moment(found) == Some(moment)).then_some(())
+        (self.to.moment(found) == Some(moment)).then_some(())
     }
 
     fn write_missing(&self, counted: &mut [u8]) -> Option<()> {
@@ -153,13 +181,23 @@ impl ElementMap for Recount {
         let pairs = stored.chunks_exact(own).zip(mapped.chunks_exact_mut(new));
         let mut pairs = pairs.enumerate().skip(from);
         pairs.find_map(|(at, (element, counted))| {
-            self.recount(element, endian, counted).is_none().then_some(at)
+            self.recount(element, endian, counted).is_err().then_some(at)
         })
     }
 
     fn fault(&self, element: &[u8], endian: Endian) -> String {
         let value = self.numbers.shown(element, endian);
-        format!("the time {value} cannot be counted exactly as the target counts times")
+        match self.uncounted(element, endian) {
+            Some(Uncounted::Missing) => {
+                format!("{value} stands for a missing time, and the target has none to say so")
+            }
+            Some(Uncounted::BecomesMissing) => {
+                format!("the time {value} would be what the target has for a missing one")
+            }
+            Some(Uncounted::Inexact) | None => {
+                format!("the time {value} cannot be counted exactly as the target counts times")
+            }
+        }
     }
 }
 
@@ -233,13 +271,21 @@ mod tests {
         let hours = count(DataType::Int64, 3600 * SECOND, 0);
         let unsaid = Recount::new(days.clone(), hours.clone()).unwrap();
         assert_eq!(map(&unsaid, &nat), None);
+        assert_eq!(unsaid.uncounted(&nat, Endian::Little), Some(Uncounted::Missing));
+        assert!(unsaid.fault(&nat, Endian::Little).contains("stands for a missing time"));
         let other = missing(hours, &7_i64.to_le_bytes());
         let said = Recount::new(days.clone(), other).unwrap();
         assert_eq!(map(&said, &nat), Some(7_i64.to_le_bytes().to_vec()));
         // What the target takes for missing is no time.
         let taken = count(DataType::Int64, 3600 * SECOND, DAY - 7 * 3600 * SECOND);
         let taken = Recount::new(days.clone(), missing(taken, &7_i64.to_le_bytes())).unwrap();
-        assert_eq!(map(&taken, &0_i64.to_le_bytes()), None);
+        let zero = 0_i64.to_le_bytes();
+        assert_eq!(map(&taken, &zero), None);
+        assert_eq!(taken.uncounted(&zero, Endian::Little), Some(Uncounted::BecomesMissing));
+        assert!(taken.fault(&zero, Endian::Little).contains("has for a missing one"));
+        assert_eq!(taken.uncounted(&1_i64.to_le_bytes(), Endian::Little), None);
+        let beyond = i64::MAX.to_le_bytes();
+        assert_eq!(taken.uncounted(&beyond, Endian::Little), Some(Uncounted::Inexact));
         let floats = Recount::new(days, count(DataType::Float32, DAY, 0)).unwrap();
         let found = map(&floats, &nat).unwrap();
         assert!(f32::from_le_bytes(found.try_into().unwrap()).is_nan());

@@ -116,15 +116,18 @@ fn quantum(digits: i32) -> f64 {
     bits.exp2()
 }
 
-/// Rounds each mantissa to `keep_bits` bits, halves to even, in the bits of the element: infinity
-/// stays, and not-a-number may become infinity, as in numcodecs.
+/// Rounds each mantissa to `keep_bits` bits, halves to even, in the bits of the element.
+///
+/// NaN stay as they are, other than in numcodecs: rounded as a number, a NaN may become infinity,
+/// or run over into the sign and be zero.
 pub(super) fn encode_bit_rounded(
     decoded: &[u8],
     encoded: &mut Vec<u8>,
     element: ElementType,
     keep_bits: u32,
 ) {
-    let dropped = mantissa_bits(element.data_type).unwrap_or(0).saturating_sub(keep_bits);
+    let mantissa = mantissa_bits(element.data_type).unwrap_or(0);
+    let dropped = mantissa.saturating_sub(keep_bits);
     if dropped == 0 {
         encoded.clear();
         encoded.extend_from_slice(decoded);
@@ -137,11 +140,53 @@ pub(super) fn encode_bit_rounded(
     };
     let bits = ElementType { data_type: bits, endian: element.endian };
     let half = (1_i128 << (dropped - 1)) - 1;
+    let magnitudes = (1_i128 << (8 * element.item_bytes() - 1)) - 1;
+    let infinity = (magnitudes >> mantissa) << mantissa;
     map(decoded, bits, encoded, bits, |value| match value {
+        Value::Integer(word) if word & magnitudes > infinity => value,
         Value::Integer(word) => {
             let rounded = word + half + ((word >> dropped) & 1);
             Value::Integer((rounded >> dropped) << dropped)
         }
         other => other,
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use rechunk_grid::DataType::{Float16, Float32, Float64};
+    use rechunk_grid::Endian;
+
+    use super::*;
+
+    #[test]
+    fn rounded_mantissas_leave_nan_as_they_are() {
+        // Quiet, signalling, and those of which a carry would run over into the sign.
+        let nan = [
+            (Float16, vec![0x7e00_u64, 0x7c01, 0x7fff, 0xffff, 0xfc01]),
+            (Float32, vec![0x7fc0_0000, 0x7f80_0001, 0x7fff_ffff, 0xffff_ffff, 0xff80_0001]),
+            (Float64, vec![0x7ff8 << 48, (0x7ff0 << 48) | 1, u64::MAX >> 1, u64::MAX]),
+        ];
+        for (data_type, words) in nan {
+            for (endian, keep_bits) in
+                [Endian::Little, Endian::Big].iter().flat_map(|&e| [0, 1, 5, 9].map(|k| (e, k)))
+            {
+                let element = ElementType { data_type, endian };
+                let stored = words.iter().flat_map(|word| match endian {
+                    Endian::Little => word.to_le_bytes()[..element.item_bytes()].to_vec(),
+                    Endian::Big => word.to_be_bytes()[8 - element.item_bytes()..].to_vec(),
+                });
+                let (stored, mut encoded) = (stored.collect::<Vec<u8>>(), Vec::new());
+                encode_bit_rounded(&stored, &mut encoded, element, keep_bits);
+                assert_eq!(encoded, stored, "{data_type:?} {endian:?} {keep_bits}");
+            }
+        }
+        // Infinity is no NaN, and a number next to it is rounded to it.
+        let element = ElementType { data_type: Float32, endian: Endian::Little };
+        let numbers = [f32::INFINITY, f32::NEG_INFINITY, f32::MAX, 1.07];
+        let mut encoded = Vec::new();
+        encode_bit_rounded(&numbers.map(f32::to_le_bytes).concat(), &mut encoded, element, 3);
+        let expected = [f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY, 1.125];
+        assert_eq!(encoded, expected.map(f32::to_le_bytes).concat());
+    }
 }

@@ -80,6 +80,10 @@ fn what_v2_has_no_words_for_is_refused() {
     refused(&v3(&default_keys), ZarrVersion::V2, "keys of Zarr v3");
     let crc = json!({"codecs": [little, {"name": "crc32c"}]});
     refused(&v3(&crc), ZarrVersion::V2, "crc32c");
+    // Only what is in the way is named.
+    let lz4 = json!({"name": "numcodecs.lz4", "configuration": {"acceleration": 1}});
+    let both = json!({"codecs": [little, lz4, {"name": "crc32c"}]});
+    refused(&v3(&both), ZarrVersion::V2, "codecs crc32c in zarr2");
     let shards = json!({"codecs": [{"name": "sharding_indexed", "configuration": {
         "chunk_shape": [5], "codecs": [little], "index_codecs": [little, {"name": "crc32c"}],
     }}]});

@@ -87,6 +87,15 @@ impl Metadata {
         }
     }
 
+    /// Returns this metadata with chunks of one length, that of the longest.
+    #[must_use]
+    pub(crate) fn without_edges(mut self) -> Self {
+        if let Self::Zarr(metadata) = &mut self {
+            metadata.spec.edges = None;
+        }
+        self
+    }
+
     /// Returns this array grown to `shape`, with the chunks along `axis` ending at `edges`.
     pub(crate) fn grown(
         &self,

@@ -40,7 +40,8 @@ impl Wish<'_> {
         self.request.axes.or(noted).unwrap_or_default()
     }
 
-    /// An error of a target that cannot be: the source's where nothing else could have been asked.
+    /// An error of a Zarr array that cannot be: the source's where elements differ in length, which
+    /// no other format takes.
     pub(super) fn refuse(&self, error: FormatError) -> Error {
         if self.source.spec().data_type.is_variable() {
             Error::source_metadata(&self.source.location, error)

@@ -54,6 +54,9 @@ pub struct Growth {
     /// Lengths of its chunks along that axis when it is done, where they differ: `31 28 31 30`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lengths: Option<AxisEdges>,
+    /// The source's times are counted anew, as the target counts them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub counted_anew: bool,
     /// In words: `appends 365 to 1460 along time`.
     pub summary: String,
 }
@@ -349,7 +352,16 @@ fn place(
         }
     };
     let written = region.clone();
-    Ok(Growth { before, after, region, axis: along, written, lengths: None, summary })
+    Ok(Growth {
+        before,
+        after,
+        region,
+        axis: along,
+        written,
+        lengths: None,
+        counted_anew: source.recount.is_some(),
+        summary,
+    })
 }
 
 /// The objects that the region meets, clipped to the array as it will be.
@@ -397,6 +409,7 @@ mod tests {
             axis: Some(0),
             written: Region::new(vec![3, 0], vec![6, 6]),
             lengths: None,
+            counted_anew: false,
             summary: String::new(),
         };
         growth.check().unwrap();

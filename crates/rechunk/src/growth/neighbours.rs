@@ -71,8 +71,9 @@ impl<'a> Neighbours<'a> {
     pub(crate) async fn check(&mut self, path: &str, job: &Job) -> Result<(), Error> {
         let Some(stretches) = stretches(job) else { return Ok(()) };
         let (own, theirs) = (job.source.metadata.meaning(), job.target.meaning());
+        let named: BTreeSet<String> = named(&own).into_iter().chain(named(&theirs)).collect();
         let mut names: Vec<String> = stretches.keys().cloned().collect();
-        names.extend(named(&own).into_iter().chain(named(&theirs)));
+        names.extend(named.iter().cloned());
         let group = path.rsplit_once('/').map_or(String::new(), |(group, _)| format!("{group}/"));
         while let Some(name) = names.pop() {
             let beside = format!("{group}{name}");
@@ -85,17 +86,21 @@ impl<'a> Neighbours<'a> {
             if self.written.contains(beside.as_str()) && !goes_on {
                 continue;
             }
-            let found = self.check_one(&name, path, job, &stretches).await;
+            // An array that only has the name of a dimension is its coordinate if it has one axis.
+            let is_by_name = stretches.contains_key(&name) && !named.contains(&name);
+            let rank = is_by_name.then_some(1);
+            let found = self.check_one((&name, rank), path, job, &stretches).await;
             let more = found.map_err(|error| error.of_member(&beside))?;
             names.extend(more);
         }
         Ok(())
     }
 
-    /// Compares one neighbour; names of more.
+    /// Compares one neighbour; names of more. One with another number of axes than is given is an
+    /// array as others are.
     async fn check_one(
         &mut self,
-        name: &str,
+        (name, rank): (&str, Option<usize>),
         path: &str,
         job: &Job,
         stretches: &BTreeMap<String, Stretch>,
@@ -105,6 +110,9 @@ impl<'a> Neighbours<'a> {
         let theirs = open_beside(place, name, axes, &self.stores).await;
         let theirs = theirs.map_err(|error| super::of_target(&job.request.target, error))?;
         let Some(theirs) = theirs else { return Ok(Vec::new()) };
+        if rank.is_some_and(|rank| rank != theirs.spec().shape.len()) {
+            return Ok(Vec::new());
+        }
         check_long_enough(&theirs, path, stretches)?;
         let place = (&*job.request.source, job.source.metadata.format());
         let Some(own) = open_beside(place, name, axes, &self.stores).await? else {

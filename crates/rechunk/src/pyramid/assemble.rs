@@ -40,6 +40,9 @@ pub(crate) async fn prepare_pyramid(
     request.planning.memory_bytes = Some(request.planning.budget().memory_bytes);
     let stores = stores.with_meter(&Meter::new());
     let image = Box::pin(open_image(&request, &stores)).await?;
+    if pyramid.missing == MissingCells::Skip {
+        image.array.check_tells_missing_chunks()?;
+    }
     let is_there = |group: &&ImageGroup| is_same_place(&group.location, &request.target);
     let there = image.group.as_ref().filter(is_there);
     check_added(&request, there)?;

@@ -85,15 +85,15 @@ pub(super) async fn open_image(
 }
 
 impl SourceImage {
-    /// Size and place of the voxels of the level of these factors. Places are centres, as images
-    /// have them: the corner of the first one is that of level 0.
+    /// Size and place of the voxels of the level of these factors. The place is that of level 0:
+    /// formats that ask for it mean the corner of the first voxel.
     pub(super) fn voxels(&self, factors: &[u64]) -> Vec<VoxelAxis> {
         let unit = |axis: &Axis| LengthUnit::parse(axis.unit.as_deref()?).ok();
         let lists = self.axes.iter().zip(&self.scale).zip(&self.translation).zip(factors);
         lists
             .map(|(((axis, size), origin), factor)| VoxelAxis {
                 size: size * *factor as f64,
-                origin: origin + size * (*factor as f64 - 1.0) / 2.0,
+                origin: *origin,
                 unit: unit(axis),
             })
             .collect()

@@ -54,7 +54,8 @@ pub(super) struct SpecifiedLevel {
 /// The source as an array of the shape of a level: what its target is specified by.
 fn as_level(image: &SourceImage, shape: &[u64], factors: &[u64]) -> Result<OpenArray, Error> {
     let source = &image.array;
-    let metadata = source.metadata.with_shape(shape);
+    // Levels have chunks of one length, whatever the source has.
+    let metadata = source.metadata.with_shape(shape).without_edges();
     let layout = metadata.layout().map_err(Error::target_metadata)?;
     let layout = source.recount_layout(source.cast_layout(layout)?)?;
     let array = Array::new(layout, source.array.store().clone());
@@ -131,6 +132,8 @@ fn chunk_of(
 ) -> Result<Vec<u64>, Error> {
     let mut spec: ArraySpec = seen.metadata.spec();
     spec.data_type = seen.spec().data_type;
+    // To keep lengths that differ is refused.
+    spec.edges = image.array.metadata.spec().edges;
     let names = image.axes.iter().map(|axis| Some(axis.name.clone()));
     if spec.dimension_names.is_none() {
         spec.dimension_names = Some(names.collect());

@@ -163,6 +163,8 @@ impl Planner {
         mut unreadable: Vec<(String, String)>,
     ) -> Result<(Vec<TreeArray>, Later), Error> {
         let (mut held, mut later) = (Vec::new(), Later::default());
+        let count = paths.len();
+        let mut unwritable: Vec<(String, Error)> = Vec::new();
         let mut largest: Option<(u64, Error)> = None;
         let at_once = consolidated::at_once(&open_store(&self.whole.source, &self.stores)?);
         let this = &self;
@@ -190,6 +192,7 @@ impl Planner {
                 Err(error @ (Error::SourceMetadata { .. } | Error::NotAnArray { .. })) => {
                     unreadable.push((path, reason(&error)));
                 }
+                Err(error @ Error::TargetMetadata { .. }) => unwritable.push((path, error)),
                 Err(error) => match minimum_bytes(&error) {
                     Some(bytes) if largest.as_ref().is_none_or(|(most, _)| *most < bytes) => {
                         largest = Some((bytes, error.of_member(&path)));
@@ -203,6 +206,9 @@ impl Planner {
         if !unreadable.is_empty() {
             unreadable.sort_unstable();
             return Err(unreadable_error(&self.whole.source, &unreadable));
+        }
+        if !unwritable.is_empty() {
+            return Err(unwritable_error(unwritable, count));
         }
         fit.check()?;
         if let Some((_, error)) = largest {
@@ -302,25 +308,48 @@ fn minimum_bytes(error: &Error) -> Option<u64> {
     }
 }
 
-/// Why an array cannot be read, without the place that is said beside it.
+/// Why an array cannot be read or written, without the place that is said beside it.
 fn reason(error: &Error) -> String {
     match error {
-        Error::SourceMetadata { source, .. } => source.to_string(),
+        Error::SourceMetadata { source, .. } | Error::TargetMetadata { source } => {
+            source.to_string()
+        }
         Error::NotAnArray { reason, .. } => reason.clone(),
         other => other.to_string(),
     }
 }
 
 fn unreadable_error(location: &str, unreadable: &[(String, String)]) -> Error {
-    let named = unreadable.iter().take(NAMED_MAX);
-    let mut names: Vec<String> = named.map(|(path, reason)| format!("{path} ({reason})")).collect();
-    if let Some(more) = unreadable.len().checked_sub(NAMED_MAX).filter(|more| *more > 0) {
-        names.push(format!("and {more} more"));
-    }
     let first = unreadable.first().map_or("", |(path, _)| path);
     Error::NotATree {
         location: location.to_owned(),
-        reason: format!("this version cannot read or write {}", names.join(", ")),
+        reason: format!("this version cannot read or write {}", with_reasons(unreadable)),
         hint: Some(Remedy::LeaveSomeOut { path: first.to_owned() }),
     }
+}
+
+/// The error of arrays that the target has no place for, of `count` in all.
+fn unwritable_error(mut unwritable: Vec<(String, Error)>, count: usize) -> Error {
+    unwritable.sort_by(|(one, _), (other, _)| one.cmp(other));
+    if unwritable.len() == count {
+        let (path, error) = unwritable.swap_remove(0);
+        return error.of_member(&path);
+    }
+    let named: Vec<(String, String)> =
+        unwritable.into_iter().map(|(path, error)| (path, reason(&error))).collect();
+    let path = named.first().map_or_else(String::new, |(path, _)| path.clone());
+    let hint =
+        if named.len() == 1 { Remedy::LeaveOut { path } } else { Remedy::LeaveSomeOut { path } };
+    let message = format!("the target has no place for {}", with_reasons(&named));
+    Error::Usage { message, hint: Some(hint) }
+}
+
+/// The first paths, each with the reason beside it.
+fn with_reasons(arrays: &[(String, String)]) -> String {
+    let named = arrays.iter().take(NAMED_MAX);
+    let mut names: Vec<String> = named.map(|(path, reason)| format!("{path} ({reason})")).collect();
+    if let Some(more) = arrays.len().checked_sub(NAMED_MAX).filter(|more| *more > 0) {
+        names.push(format!("and {more} more"));
+    }
+    names.join(", ")
 }

@@ -45,7 +45,7 @@ pub(crate) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> 
         }
         let version = target.version;
         let data_type = match wish.source.cast {
-            Some(cast) => number(cast.data_type).map_err(|error| wish.refuse(error))?,
+            Some(cast) => number(cast.data_type).map_err(Error::target_metadata)?,
             None => metadata.data_type,
         };
         let kept =
@@ -53,7 +53,7 @@ pub(crate) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> 
         return Ok((Metadata::N5(Box::new(kept), axes), warnings));
     }
     let (metadata, more) =
-        N5Metadata::new_target(&spec, &attributes, &target).map_err(|error| wish.refuse(error))?;
+        N5Metadata::new_target(&spec, &attributes, &target).map_err(Error::target_metadata)?;
     warnings.extend(more);
     Ok((Metadata::N5(Box::new(metadata), axes), warnings))
 }

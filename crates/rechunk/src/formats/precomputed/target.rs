@@ -57,7 +57,7 @@ pub(crate) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> 
         voxel_offset,
     };
     let (metadata, more) = PrecomputedMetadata::new_target(&spec, &attributes, &target)
-        .map_err(|error| wish.refuse(error))?;
+        .map_err(Error::target_metadata)?;
     warnings.extend(more);
     warnings.extend(others_left(&metadata));
     Ok((Metadata::Precomputed(Box::new(metadata)), warnings))

@@ -13,5 +13,5 @@ pub(crate) use documents::SCHEMA;
 pub(crate) use row::{NII, NPY, RAW};
 pub use single_file::RawFile;
 pub(crate) use single_file::{SingleFile, is_headerless, open_file};
-pub(crate) use target::target;
+pub(crate) use target::{is_one_file, target};
 pub(crate) use unstored::of_spec;

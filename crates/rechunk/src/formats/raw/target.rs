@@ -15,6 +15,26 @@ use rechunk_words::ChunkSpec;
 /// Endings of files that hold elements alone.
 const HEADERLESS: [&str; 4] = ["raw", "bin", "dat", "img"];
 
+/// True if a target of `format` at `location` is one file, which has no chunks.
+pub(crate) fn is_one_file(format: Format, location: &str) -> bool {
+    name_is_of_file(format, file_name(format, location))
+}
+
+fn name_is_of_file(format: Format, name: &str) -> bool {
+    match format {
+        Format::Nii | Format::Npy => true,
+        Format::Raw => HEADERLESS.iter().any(|end| has_ending(name, end)),
+        _ => false,
+    }
+}
+
+/// The last part of `location`, without `.gz` where the file is compressed as a whole afterwards.
+fn file_name(format: Format, location: &str) -> &str {
+    let location = location.trim_end_matches('/');
+    let name = location.rsplit('/').next().unwrap_or(location);
+    unpacked_name(name).filter(|_| format == Format::Nii).unwrap_or(name)
+}
+
 /// The metadata of a target in files of raw elements.
 pub(crate) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> {
     let format = wish.format;
@@ -24,11 +44,8 @@ pub(crate) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> 
             hint: Some("leave it out, or give --format zarr3".into()),
         });
     }
-    let location = wish.request.target.trim_end_matches('/');
-    let name = location.rsplit('/').next().unwrap_or(location);
-    // What is compressed as a whole is written first.
-    let name = unpacked_name(name).filter(|_| format == Format::Nii).unwrap_or(name);
-    let is_file = format != Format::Raw || HEADERLESS.iter().any(|end| has_ending(name, end));
+    let name = file_name(format, &wish.request.target);
+    let is_file = name_is_of_file(format, name);
     let whole = wish.chunk_shape.iter().zip(&wish.source.spec().shape).all(|(c, n)| c >= n);
     if is_file && wish.request.chunks != ChunkSpec::Keep && !whole {
         return Err(Error::Usage {
@@ -39,12 +56,8 @@ pub(crate) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> 
             ),
         });
     }
-    let chunk_shape = if is_file {
-        // One chunk of all is one file, whatever is read and written of it at a time.
-        ChunkSpec::Keep.resolve(&wish.source.metadata.spec(), wish.request.chunk_bytes)?
-    } else {
-        wish.chunk_shape.to_vec()
-    };
+    // A file sets the shape of its slabs itself.
+    let chunk_shape = wish.chunk_shape.to_vec();
     let spec = ArraySpec { chunk_shape, edges: None, ..wish.source.spec().clone() };
     let rank = spec.shape.len();
     let order = ElementOrder::c_little(rank);
@@ -76,7 +89,7 @@ pub(crate) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> 
         _ => RawMetadata::blocks(spec, order, record)
             .map(|metadata| RawMetadata { attributes, ..metadata }),
     };
-    let metadata = metadata.map_err(|error| wish.refuse(error))?;
+    let metadata = metadata.map_err(Error::target_metadata)?;
     Ok((Metadata::Raw(Box::new(metadata)), warnings))
 }
 

@@ -2,9 +2,9 @@
 
 use rechunk::{Class, CopyRequest, Existing, Format, Placement};
 use rechunk_testkit::SimStore;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::growth::array::Plain;
+use crate::growth::array::{Plain, value};
 use crate::growth::process::{append, fresh, region, request, run, says};
 
 const NAMES: [&str; 2] = ["time", "x"];
@@ -76,6 +76,48 @@ async fn what_does_not_fit_is_refused() {
     refused(&day(), part("lat=0:1"), Class::Usage, &["--region: the array has no dimension"]).await;
 }
 
+/// An array of several axes that has the name of one of them is no coordinate. That holds beside
+/// other arrays too.
+#[tokio::test(start_paused = true)]
+async fn an_array_may_have_the_name_of_one_of_its_dimensions() {
+    let disk = SimStore::new(5);
+    for (path, start) in [("old", [0, 0]), ("new", [9, 9])] {
+        for name in ["z", "a"] {
+            let array = Plain::new(&[4, 3], &[2, 3]).named(&["z", "y"]).at(&start);
+            array.write(&disk, &format!("{path}/{name}"));
+        }
+    }
+    fresh(&disk, region("new/z", "old/z", "z=0:4")).await.unwrap();
+    fresh(&disk, append("new/z", "old/z", "y")).await.unwrap();
+    fresh(&disk, append("new/a", "old/a", "z")).await.unwrap();
+}
+
+/// A time may be what one side has for missing elements: that is said, and not a time that cannot
+/// be counted.
+#[tokio::test(start_paused = true)]
+async fn times_that_stand_for_none_are_told_from_those_that_do_not_fit() {
+    let hours = |since: &str, fill: Value| {
+        let mut hours = Plain::new(&[2], &[2]).named(&["time"]);
+        hours.attributes = json!({"units": format!("hours since {since}")});
+        Plain { fill, ..hours }
+    };
+    let first = value(&[0]);
+    for (own, theirs, expected) in [
+        (json!(first), Value::Null, "is the value that the source has for missing elements"),
+        (Value::Null, json!(first + 24), "would be the value that the target has"),
+    ] {
+        let disk = SimStore::new(5);
+        hours("1969-12-31", theirs).write(&disk, "target.zarr");
+        hours("1970-01-01", own).write(&disk, "more.zarr");
+        let before = disk.keys();
+        let error = fresh(&disk, append("more.zarr", "target.zarr", "time")).await.unwrap_err();
+        let said = says(&error);
+        assert_eq!(error.class(), Class::Target, "{said}");
+        assert!(said.contains(expected) && said.contains("its element [0]"), "{said}");
+        assert_eq!(disk.keys(), before);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_the_target_has_decided_cannot_be_asked_for() {
     let usual = || append("more.zarr", "target.zarr", "time");
@@ -121,14 +163,14 @@ async fn what_the_target_has_decided_cannot_be_asked_for() {
 async fn all_else_of_the_document_stays() {
     let disk = archive().await;
     let text = disk.object("target.zarr/zarr.json").unwrap();
-    let mut document: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    let mut document: Value = serde_json::from_slice(&text).unwrap();
     document["extension"] = json!({"must_understand": false, "of": "somebody"});
     disk.put("target.zarr/zarr.json", document.to_string().into());
     day().write(&disk, "more.zarr");
     fresh(&disk, append("more.zarr", "target.zarr", "0")).await.unwrap();
     let text = disk.object("target.zarr/zarr.json").unwrap();
     document["shape"] = json!([8, 6]);
-    assert_eq!(serde_json::from_slice::<serde_json::Value>(&text).unwrap(), document);
+    assert_eq!(serde_json::from_slice::<Value>(&text).unwrap(), document);
     assert_eq!(document["attributes"]["long_name"], json!("days"));
 }
 
