@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::arrays::RawArray;
+use crate::arrays::{RawArray, write_json};
 use crate::harness::{Done, Folder, Run, ostia, rechunk, tool, tree};
 use crate::oracle::{World, available, groups, job, read};
 
@@ -161,6 +161,27 @@ fn an_array_may_be_described_by_its_group_alone() {
         let hints = changed["hints"].to_string();
         assert!(hints.contains("consolidate again"), "{changed}");
     }
+}
+
+/// Readers of consolidated metadata do not see an array that came later.
+#[test]
+fn arrays_that_consolidated_metadata_does_not_name_are_said() {
+    let folder = Folder::new();
+    let group = folder.at("g.zarr");
+    std::fs::create_dir(&group).unwrap();
+    write_json(&Path::new(&group).join(".zgroup"), &json!({"zarr_format": 2}));
+    let entries = json!({".zgroup": {"zarr_format": 2}});
+    let consolidated = json!({"zarr_consolidated_format": 1, "metadata": entries});
+    write_json(&Path::new(&group).join(".zmetadata"), &consolidated);
+    rechunk(&["copy", &ostia(), &format!("{group}/b"), "--format", "zarr2", "-q"]).ok();
+    assert_eq!(info(&group)["hints"], json!([]));
+    rechunk(&["copy", &ostia(), &folder.at("late"), "--format", "zarr2", "-q"]).ok();
+    std::fs::rename(folder.at("late"), format!("{group}/late")).unwrap();
+    let hints = info(&group)["hints"].to_string();
+    assert!(hints.contains("does not name late: consolidate again"), "{hints}");
+    // A copy has it all the same.
+    rechunk(&["copy", &group, &folder.at("t.zarr"), "-q"]).ok();
+    rechunk(&["verify", &ostia(), &format!("{}/late", folder.at("t.zarr"))]).ok();
 }
 
 fn info(path: &str) -> Value {

@@ -256,6 +256,59 @@ fn nifti_comes_back_byte_for_byte() {
     }
 }
 
+/// The place of a region is that of its first voxel, and a cast keeps what elements mean.
+#[test]
+fn nifti_keeps_its_place_when_it_is_cut_or_cast() {
+    let folder = Folder::new();
+    // 2 × 3 × 4 voxels of 2, 3 and 4 mm at (-10.5, 7, 0.1).
+    let source = fixture("raw/be-f4.nii");
+    let header = |path: &str| -> Value {
+        rechunk(&["info", path, "--json"]).ok().json()["attributes"]["nifti"].take()
+    };
+    let before = header(&source);
+    for axes in ["reverse", "keep"] {
+        let at = |name: &str| folder.at(&format!("{axes}-{name}"));
+        // From file to file, by Zarr, and out of Zarr.
+        let region = if axes == "keep" { "1:2,0:3,2:4" } else { "2:4,0:3,1:2" };
+        let how = ["--select", region, "--cast", "float64", "-q"];
+        let (at_once, by_zarr, zarr) = (at("a.nii"), at("b.nii"), at("a.zarr"));
+        let (whole, out_of_zarr) = (at("whole.zarr"), at("c.nii"));
+        rechunk(&[&["copy", &source, &at_once, "--axes", axes][..], &how].concat()).ok();
+        rechunk(&[&["copy", &source, &zarr, "--axes", axes][..], &how].concat()).ok();
+        rechunk(&["copy", &zarr, &by_zarr, "-q"]).ok();
+        rechunk(&["copy", &source, &whole, "--axes", axes, "-q"]).ok();
+        rechunk(&[&["copy", &whole, &out_of_zarr][..], &how].concat()).ok();
+        let bytes = std::fs::read(&at_once).unwrap();
+        assert!(bytes == std::fs::read(&by_zarr).unwrap(), "{axes}");
+        assert!(bytes == std::fs::read(&out_of_zarr).unwrap(), "{axes}");
+        let after = header(&at_once);
+        assert_eq!(
+            (&after["dim"], &after["datatype"]),
+            (&json!([3, 1, 3, 2, 1, 1, 1, 1]), &json!(64))
+        );
+        let place =
+            |header: &Value| ["srow_x", "srow_y", "srow_z"].map(|row| header[row][3].clone());
+        let (x, y, z) = (-10.5 + 2.0, 7.0, f64::from(0.1_f32 + 2.0 * 4.0));
+        assert_eq!(place(&after), [x, y, z].map(Value::from), "{axes}");
+        for name in ["pixdim", "xyzt_units", "scl_slope", "descrip"] {
+            assert_eq!(after[name], before[name], "{name}");
+        }
+    }
+    // A header of another array is not written, and said.
+    let (zarr, other) = (folder.at("other.zarr"), folder.at("other.nii"));
+    rechunk(&["copy", &source, &zarr, "-q"]).ok();
+    let path = Path::new(&zarr).join("zarr.json");
+    let mut document: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    document["shape"][0] = json!(5);
+    write_json(&path, &document);
+    rechunk(&["copy", &zarr, &other]).ok().says(&["\"nifti\"", "not of an array of this shape"]);
+    // What is compressed as a whole has no regions.
+    let packed = folder.at("packed.nii.gz");
+    rechunk(&["copy", &source, &packed, "-q"]).ok();
+    let part = rechunk(&["copy", &packed, &folder.at("part.nii"), "--select", "0:1,0:1,0:1"]);
+    part.ends_with(2).says(&["only be copied as a whole", "leave --select out"]);
+}
+
 #[test]
 fn a_file_without_a_header_is_what_somebody_says() {
     let folder = Folder::new();

@@ -112,7 +112,7 @@ fn an_archive_of_months_grows_by_months() {
     rechunk(&[&["copy", &rest, &archive][..], &append].concat()).ends_with(4).says(&[
         "does not end where 2020-05",
         "append whole months",
-        "time=14+31",
+        "time=21",
     ]);
     assert_eq!(tree(Path::new(&archive)), before);
     let chunks = ["--chunks", "time=20+1"];

@@ -6,8 +6,8 @@ use rechunk_store::{DirectoryLock, Store};
 
 use crate::block_locks::BlockLocks;
 use crate::catalog::{Age, Catalog};
-use crate::rebuild::Settling;
 use crate::register::Register;
+use crate::settling::Settling;
 use crate::{DatastoreError, Known};
 
 /// Data sets below a place of a store, as a register has them.

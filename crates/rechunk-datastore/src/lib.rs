@@ -36,6 +36,7 @@ mod places;
 mod rebuild;
 mod record;
 mod register;
+mod settling;
 mod storage;
 mod turn;
 mod version;

@@ -13,6 +13,7 @@ use crate::boxes::{Box3, positions};
 use crate::catalog::{Age, Catalog};
 use crate::note::Note;
 use crate::places::folder;
+use crate::settling::Settling;
 use crate::turn::Turn;
 use crate::{
     ABSENT, BlockAddress, Datastore, DatastoreError, Known, Level, VersionWanted, WireBlock,
@@ -63,6 +64,7 @@ pub struct OpenLevel {
     is_writable: bool,
     locks: Arc<BlockLocks>,
     makers: Arc<BlockLocks>,
+    settling: Arc<Settling>,
 }
 
 impl Datastore {
@@ -111,6 +113,7 @@ impl Datastore {
             is_writable: self.is_writable(),
             locks: Arc::clone(&self.locks),
             makers: Arc::clone(&self.makers),
+            settling: Arc::clone(&self.settling),
         })
     }
 }
@@ -310,6 +313,10 @@ impl OpenLevel {
     ) -> Result<(), DatastoreError> {
         if self.is_mixed {
             return Err(DatastoreError::Unacceptable("`mixedLatest` is only read".to_owned()));
+        }
+        if self.level().resolutions != [1; 3] {
+            // The next start would make this level anew by the notes of uploads before.
+            self.settling.settle(&self.root).await?;
         }
         if self.level().shard_dimensions.is_none() {
             return self.store(blocks).await;

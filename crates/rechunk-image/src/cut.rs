@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::added::images;
-use crate::axis::AxisKind;
+use crate::axis::{Axis, AxisKind};
 use crate::documents_ome::named_transformation;
 use crate::read_ome::{Steps, read_axes};
 use crate::upgrade_images::is_usual;
@@ -29,8 +29,9 @@ impl AxisCut {
 /// Has images of OME-Zarr in the attributes of a group say where the kept regions of their levels
 /// are. `cut_of` has these by the path of the level, one for each axis.
 ///
-/// Translations move, and channels of `omero` that are cut off are left out. Returns sentences on
-/// what is no longer so and could not be changed.
+/// Translations move, channels of `omero` that are cut off are left out, and the plane that it has
+/// viewers begin with is the same one, or the nearest. Returns sentences on what is no longer so
+/// and could not be changed.
 ///
 /// ```
 /// use rechunk_image::{AxisCut, cut_levels};
@@ -47,10 +48,12 @@ pub fn cut_levels(
     cut_of: impl Fn(&str) -> Option<Vec<AxisCut>>,
 ) -> Vec<String> {
     let mut notes = Vec::new();
-    let mut of_channels = None;
+    let (mut of_channels, mut of_planes) = (None, [None; 2]);
     let Some(all) = images(attributes) else { return notes };
     for image in all.iter_mut().filter_map(Value::as_object_mut) {
-        let channel = channel_axis(image);
+        let channel = axis_at(image, |axis| axis.kind == AxisKind::Channel);
+        let depth = axis_at(image, |axis| axis.name.eq_ignore_ascii_case("z"));
+        let planes = [depth, axis_at(image, |axis| axis.kind == AxisKind::Time)];
         let datasets = image.get_mut("datasets").and_then(Value::as_array_mut);
         let mut cuts: Vec<Vec<AxisCut>> = Vec::new();
         for dataset in datasets.into_iter().flatten() {
@@ -59,7 +62,9 @@ pub fn cut_levels(
             if !moved(dataset, &level, &cut) {
                 notes.push(format!("the place of the level {level} is not changed"));
             }
-            of_channels = of_channels.or(channel.and_then(|axis| cut.get(axis).copied()));
+            let own = |axis: Option<usize>| axis.and_then(|axis| cut.get(axis).copied());
+            of_channels = of_channels.or(own(channel));
+            of_planes = [0, 1].map(|at: usize| of_planes[at].or(own(planes[at])));
             cuts.push(cut);
         }
         if are_unlike(&cuts) {
@@ -71,15 +76,20 @@ pub fn cut_levels(
     if let Some(cut) = of_channels.filter(|cut| !cut.is_whole()) {
         keep_channels(attributes, cut);
     }
+    for (name, cut) in ["defaultZ", "defaultT"].into_iter().zip(of_planes) {
+        if let Some(cut) = cut.filter(|cut| !cut.is_whole()) {
+            move_plane(attributes, name, cut);
+        }
+    }
     notes
 }
 
-/// Position of the axis of channels.
-fn channel_axis(image: &Map<String, Value>) -> Option<usize> {
+/// Position of the first axis that is so.
+fn axis_at(image: &Map<String, Value>, is_it: impl Fn(&Axis) -> bool) -> Option<usize> {
     let system = image.get("coordinateSystems").and_then(|systems| systems.get(0));
     let axes = image.get("axes").or(system.and_then(|system| system.get("axes")))?;
     let axes = read_axes(axes.as_array()?, &mut Vec::new());
-    axes.iter().position(|axis| axis.kind == AxisKind::Channel)
+    axes.iter().position(is_it)
 }
 
 /// Moves the translation of a level to the first element that is kept. False if it says its place
@@ -133,15 +143,25 @@ fn are_unlike(cuts: &[Vec<AxisCut>]) -> bool {
     others.iter().any(|other| first.iter().zip(other).any(is_unlike))
 }
 
+/// The display of an image, wherever its version has it.
+fn omero(attributes: &mut Map<String, Value>) -> Option<&mut Value> {
+    let is_new = attributes.get("ome").is_some_and(|ome| ome.get("omero").is_some());
+    if is_new { attributes.get_mut("ome")?.get_mut("omero") } else { attributes.get_mut("omero") }
+}
+
+/// Has the plane `name` be the one that it was, or the nearest that is kept.
+fn move_plane(attributes: &mut Map<String, Value>, name: &str, cut: AxisCut) {
+    let defaults = omero(attributes).and_then(|omero| omero.get_mut("rdefs"));
+    let Some(plane) = defaults.and_then(|defaults| defaults.get_mut(name)) else { return };
+    if let Some(before) = plane.as_u64() {
+        *plane = before.saturating_sub(cut.start).min(cut.after.saturating_sub(1)).into();
+    }
+}
+
 /// Leaves the channels that `omero` describes and that are kept.
 fn keep_channels(attributes: &mut Map<String, Value>, cut: AxisCut) {
-    let is_new = attributes.get("ome").is_some_and(|ome| ome.get("omero").is_some());
-    let omero = if is_new {
-        attributes.get_mut("ome").and_then(|ome| ome.get_mut("omero"))
-    } else {
-        attributes.get_mut("omero")
-    };
-    let channels = omero.and_then(|omero| omero.get_mut("channels")).and_then(Value::as_array_mut);
+    let channels =
+        omero(attributes).and_then(|omero| omero.get_mut("channels")).and_then(Value::as_array_mut);
     let Some(channels) = channels.filter(|all| all.len() as u64 == cut.before) else { return };
     let end = cut.start.saturating_add(cut.after);
     let mut number = 0;
@@ -239,5 +259,26 @@ mod tests {
         let new = json!({"ome": of(&["a", "b", "c"])});
         let (found, _) = cut(&new, &[[second, whole(9)]]);
         assert_eq!(found["ome"]["omero"], omero(&["b", "c"]));
+    }
+
+    #[test]
+    fn viewers_begin_with_the_plane_that_they_began_with() {
+        let steps = json!([{"type": "scale", "scale": [1.0, 1.0]}]);
+        let axes = json!([{"name": "t", "type": "time"}, {"name": "z", "type": "space"}]);
+        let image = json!([{"axes": axes, "datasets": [{"path": "0", "coordinateTransformations": steps}]}]);
+        let omero =
+            |t: Value, z: u64| json!({"rdefs": {"defaultT": t, "defaultZ": z, "model": "color"}});
+        let part = |start, after| AxisCut { before: 10, start, after };
+        for (before, cuts, after) in [
+            (omero(json!(4), 7), [part(3, 5), part(2, 8)], omero(json!(1), 5)),
+            (omero(json!(4), 7), [whole(10), part(2, 3)], omero(json!(4), 2)),
+            (omero(json!(1), 7), [part(3, 5), whole(10)], omero(json!(0), 7)),
+            (omero(json!("x"), 0), [part(3, 5), part(1, 1)], omero(json!("x"), 0)),
+        ] {
+            let said = json!({"multiscales": image, "omero": before});
+            let new = json!({"ome": said});
+            assert_eq!(cut(&said, &[cuts]).0["omero"], after);
+            assert_eq!(cut(&new, &[cuts]).0["ome"]["omero"], after);
+        }
     }
 }

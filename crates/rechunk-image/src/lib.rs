@@ -23,6 +23,7 @@ mod documents_precomputed;
 mod error;
 mod found;
 mod image;
+mod layout;
 mod placement;
 mod read;
 mod read_geozarr;
@@ -48,6 +49,7 @@ pub use documents::{Documents, documents, labels_group};
 pub use error::ImageError;
 pub use found::{FoundImage, FoundLevel};
 pub use image::{Image, Level, level_transform};
+pub use layout::derive_from_kept;
 pub use read::read_image;
 pub use upgrade::{Upgraded, upgrade};
 

@@ -26,7 +26,7 @@ pub use files::{Files, Header};
 pub use key_template::KeyTemplate;
 pub use layout::RawLayout;
 pub use metadata::{CHUNK_BYTES_MAX, RawMetadata};
-pub use nifti::{AxisOrder, parse_nifti};
+pub use nifti::{AxisOrder, cast_nifti, has_nifti_header, parse_nifti, select_nifti};
 pub use npy::parse_npy;
 pub use slab::SLAB_BYTES;
 

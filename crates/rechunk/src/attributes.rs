@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use rechunk_format::json::{make_strict, read_object, write_pretty};
 use rechunk_grid::ArraySpec;
 use rechunk_n5::{Turned, keeps_from_opening, reserved_names, suits_dataset, turned};
+use rechunk_words::LengthUnit;
 use rechunk_zarr::{MissingValue, missing_value_in_v3};
 use serde_json::{Map, Value, json};
 
@@ -28,6 +29,10 @@ const XARRAY_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 const N5_AXES: &str = "axes";
 /// Attribute of N5 that lists its axes itself, slowest first in whatever format.
 const TRANSFORM: &str = "transform";
+
+/// Attributes by which volumes are known that say size and place of voxels in fields of their own.
+const VOXELS: [&str; 3] = ["resolution", "offset", UNITS];
+const UNITS: &str = "units";
 
 /// A way between two formats.
 #[derive(Debug, Clone, Copy)]
@@ -76,10 +81,15 @@ impl Way {
         if self.to.has(Fact::ReservedNames) {
             warnings.extend(aside.for_n5(spec, is_noted));
         }
+        if self.to.has(Fact::VoxelFields) {
+            warnings.extend(aside.for_volume(rank));
+        }
         if self.turns() && rank > 1 {
             warnings.extend(turn_all(aside.attributes, Some(rank)));
         }
         aside.put_back(before, |name, value, now| match now {
+            // There for a field that every volume has.
+            Some(_) if self.from.has(Fact::VoxelFields) && VOXELS.contains(&name) => true,
             None => {
                 !self.to.has(Fact::ReservedNames)
                     || (suits_dataset(name, value, rank) && is_strict(value))
@@ -212,6 +222,24 @@ impl<'a> Aside<'a> {
         let odd = self.put(odd, MEANS_ELSE);
         let no_json = self.put(not_strict(self.attributes), NO_JSON);
         odd.into_iter().chain(no_json).collect()
+    }
+
+    /// Keeps what says neither size nor place nor units of voxels, under the names by which volumes
+    /// say these in fields of their own.
+    fn for_volume(&mut self, rank: usize) -> Option<String> {
+        let is_unit = |value: &Value| {
+            value.as_str().is_some_and(|unit| unit.is_empty() || LengthUnit::parse(unit).is_ok())
+        };
+        let is_of_voxels = |name: &str, value: &Value| match value {
+            Value::Array(list) if name == UNITS => list.len() == rank && list.iter().all(is_unit),
+            Value::Array(list) => list.len() == rank && list.iter().all(Value::is_number),
+            value => name == UNITS && is_unit(value),
+        };
+        let odd = self.attributes.iter();
+        let odd =
+            odd.filter(|(name, value)| VOXELS.contains(&&***name) && !is_of_voxels(name, value));
+        let odd = odd.map(|(name, _)| name.clone()).collect();
+        self.put(odd, MEANS_ELSE)
     }
 
     /// N5 has the names of axes in an attribute. One of that name comes back as it is, also where

@@ -18,6 +18,7 @@ use crate::image_info::{ImageInfo, image_info};
 use crate::info::no_such_access;
 use crate::open::{OpenOptions, left_out};
 use crate::others::{self, OthersInfo};
+use crate::some_names::some_names;
 use crate::walk::{Visited, walk};
 
 /// Most directories that are looked at.
@@ -121,6 +122,9 @@ pub(crate) async fn group_info(
     let hints = two_documents::others(&store.with_role(Role::Control), format).await;
     let mut hints = hints.map_err(|source| Error::source_store(location, source))?;
     hints.extend(left_out(location, store).await?);
+    if consolidated && !store.answers_late() {
+        hints.extend(not_consolidated(&reads, store, &members).await?);
+    }
     // Meshes beside the scales of a volume may be any number of files.
     let others = if format.describes_members() {
         None
@@ -148,6 +152,24 @@ pub(crate) async fn group_info(
         hints,
         others,
     })
+}
+
+/// Names arrays and groups that the consolidated metadata of a group lacks. Readers of it do not
+/// see them.
+async fn not_consolidated(
+    reads: &Reads<'_>,
+    store: &Store,
+    members: &[Member],
+) -> Result<Option<String>, Error> {
+    let named: BTreeSet<&str> = members.iter().map(|member| member.path.as_str()).collect();
+    let (found, _) = walked(reads, &store.with_role(Role::Control)).await?;
+    let paths = found.members.into_iter().map(|member| member.path);
+    let mut unnamed: Vec<String> = paths.filter(|path| !named.contains(path.as_str())).collect();
+    unnamed.sort_unstable();
+    Ok((!unnamed.is_empty()).then(|| {
+        let names = some_names(&unnamed);
+        format!("the consolidated metadata does not name {names}: consolidate again")
+    }))
 }
 
 /// The files of a group beside what is known to be in it.

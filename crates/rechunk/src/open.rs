@@ -8,7 +8,7 @@ use rechunk_array::{Array, RegionOptions};
 use rechunk_format::cast::{CastTo, Recount};
 use rechunk_format::{FormatError, Layout};
 use rechunk_grid::{ArraySpec, ChunkGrid, Region};
-use rechunk_store::{Role, Store, Stores};
+use rechunk_store::{Meter, Role, Store, Stores};
 use sha2::{Digest, Sha256};
 use tokio::sync::OnceCell;
 
@@ -88,6 +88,12 @@ impl OpenArray {
             region: Some((self.metadata.spec().shape, region)),
             ..self
         })
+    }
+
+    /// The array with its requests counted in another meter.
+    pub(crate) fn with_meter(&self, meter: &Arc<Meter>) -> Self {
+        let store = self.array.store().with_meter(meter);
+        Self { array: self.array.with_store(store), settled: Box::default(), ..self.clone() }
     }
 
     /// Its layout, where chunks lie in shards with each of those taken for one chunk.

@@ -1,9 +1,11 @@
 //! The region of an array that is asked for.
 
 use rechunk_grid::{Region, format_shape};
+use rechunk_raw::select_nifti;
 use rechunk_words::RegionSpec;
 
 use crate::open::OpenArray;
+use crate::voxel_grid::header_axes;
 use crate::{Error, Remedy};
 
 impl OpenArray {
@@ -17,18 +19,27 @@ impl OpenArray {
         let is_whole =
             self.spec().data_type.is_variable() && self.array.layout().variable().is_none();
         if is_whole || self.packed.is_some() {
-            return Err(Error::NotAnArray {
-                location: self.location,
-                reason:
-                    "it can only be copied as a whole (its elements cannot be told apart, or it is \
-                         a compressed file)"
-                        .to_owned(),
+            let why = if is_whole {
+                "its elements cannot be told apart"
+            } else {
+                "it is a file that is compressed as a whole"
+            };
+            return Err(Error::Usage {
+                message: format!(
+                    "a region is asked for, and {} can only be copied as a whole: {why}",
+                    self.location
+                ),
                 hint: Some(Remedy::SelectNothing),
             });
         }
         let can_be_cut = self.array.layout().variable().is_some();
         let shards = self.metadata.object_shape();
-        let part = self.part(region)?;
+        let in_file = |list: &[u64]| -> Vec<u64> {
+            header_axes(&self).iter().filter_map(|axis| list.get(*axis)).copied().collect()
+        };
+        let (start, shape) = (in_file(&region.start), in_file(&region.shape));
+        let mut part = self.part(region)?;
+        select_nifti(part.metadata.attributes_mut(), &start, &shape);
         if can_be_cut && part.array.layout().variable().is_none() {
             return Err(Error::Usage {
                 message: format!(

@@ -62,16 +62,24 @@ struct Orders {
 
 impl Orders {
     fn of(source: &OpenArray) -> Self {
-        let in_c_order: Vec<usize> = (0..source.spec().shape.len()).collect();
-        let stored = source.array.layout().element_order().axes.iter();
-        let fastest_first: Vec<usize> = stored.rev().copied().collect();
-        let is_kept = Axes::noted(source.metadata.attributes()) == Some(Axes::Keep);
         let lists_as_stored = source.metadata.format().has(Fact::AxisAttributes);
-        Self {
-            attributes: if lists_as_stored { fastest_first.clone() } else { in_c_order.clone() },
-            header: if is_kept { in_c_order } else { fastest_first },
-        }
+        let attributes = if lists_as_stored { fastest_first(source) } else { in_c_order(source) };
+        Self { attributes, header: header_axes(source) }
     }
+}
+
+fn in_c_order(source: &OpenArray) -> Vec<usize> {
+    (0..source.spec().shape.len()).collect()
+}
+
+fn fastest_first(source: &OpenArray) -> Vec<usize> {
+    source.array.layout().element_order().axes.iter().rev().copied().collect()
+}
+
+/// The array's axis that each axis of a header of NIfTI is, also where it came with a copy.
+pub(crate) fn header_axes(source: &OpenArray) -> Vec<usize> {
+    let is_kept = Axes::noted(source.metadata.attributes()) == Some(Axes::Keep);
+    if is_kept { in_c_order(source) } else { fastest_first(source) }
 }
 
 /// One number for each of `rank` axes.

@@ -221,6 +221,26 @@ fn fill_values_are_written_where_the_target_has_another() {
     }
 }
 
+/// Requests are counted for the array that they are for: those of the source for level 0.
+#[test]
+fn each_array_has_its_own_traffic() {
+    let folder = Folder::new();
+    let source = folder.at("source.zarr");
+    RawArray::v3(&[8, 24, 20], &[4, 8, 10]).write(&source);
+    let how = ["--as", "plain", "--factors", "2,2,2;4,4,4", "--chunks", "4,4,5", "--json"];
+    let report = rechunk(&[&["pyramid", &source, &folder.at("t")][..], &how].concat()).ok().json();
+    let arrays = report["arrays"].as_array().unwrap();
+    for count in ["get_requests", "read_bytes", "decoded_read_bytes"] {
+        let of = |array: &Value, what: &str| array[what]["source"][count].as_u64().unwrap();
+        for array in arrays {
+            assert_eq!(of(array, "traffic"), of(array, "estimate"), "{} {count}", array["path"]);
+        }
+        assert!(of(&arrays[0], "traffic") > 0);
+        let sum: u64 = arrays.iter().map(|array| of(array, "traffic")).sum();
+        assert_eq!(sum, of(&report, "traffic"), "{count}");
+    }
+}
+
 #[test]
 fn labels_stay_labels() {
     let Some(folder) = made() else { return };

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::coarse::{Stale, cells_above, make_together};
 use super::finest::Known;
-use super::settling::Settling;
 use super::tree::Tree;
 use crate::boxes::Box3;
 use crate::dataset_id::random_uuid;
 use crate::open_level::{OpenLevel, StoredBlock};
 use crate::places::DIRTY;
+use crate::settling::Settling;
 use crate::{BlockAddress, Datastore, DatastoreError, VersionWanted, WireBlock};
 
 /// Largest note, bytes.

@@ -8,7 +8,6 @@ mod builder;
 mod cells;
 mod coarse;
 mod finest;
-mod settling;
 mod tree;
 
 use std::sync::Arc;
@@ -21,7 +20,6 @@ use finest::Finest;
 use tree::Tree;
 
 pub use builder::Builder;
-pub(crate) use settling::Settling;
 
 /// Levels of a version that are made anew of the finest one, and how far that is.
 #[derive(Debug)]

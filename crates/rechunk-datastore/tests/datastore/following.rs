@@ -120,6 +120,48 @@ async fn holds(seed: u64) {
     assert_eq!(std::fs::read_dir(folder.path().join(".datastore/dirty")).unwrap().count(), 0);
 }
 
+/// Copies what a process that is killed now leaves.
+fn left_by_a_kill(directory: &Path) -> tempfile::TempDir {
+    let left = tempfile::tempdir().unwrap();
+    for (path, bytes) in files(directory) {
+        let path = left.path().join(Path::new(&path).strip_prefix(directory).unwrap());
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+    left
+}
+
+/// A block of a level that is written after an upload has made it is what the next start finds.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_level_that_is_written_after_an_upload_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = async |folder: &Path| {
+        let root = Stores::new(StoreOptions::default()).open(folder.to_str().unwrap()).unwrap();
+        open_writable(root, &Database::in_root(folder)).await.unwrap()
+    };
+    let store = open(folder.path()).await;
+    let level = |factor: u64| json!({"resolutions": [factor, factor, factor], "blockDimensions": [4, 4, 4]});
+    let description = json!({
+        "voxelType": "uint8", "dimensions": [8, 8, 8], "compression": "raw",
+        "resolutionLevels": [level(1), level(2)],
+    });
+    let id = store.create(NewDataset::from_json(&description).unwrap()).await.unwrap();
+    let block = |value: u8| WireBlock { sizes: [4; 3], elements: vec![value; 64].into() };
+    let address = BlockAddress { position: [0; 3], time: 0, channel: 0, angle: 0 };
+    let builder = store.builder(&id, VersionWanted::Latest, &[[2; 3]]).await.unwrap();
+    builder.write(vec![(address, builder.encode(block(10)).unwrap())]).await.unwrap();
+    let found = async |folder: &Path| {
+        let level = open(folder).await.level(&id, [2; 3], VersionWanted::Latest).await.unwrap();
+        level.read(&address).await.unwrap()[1].clone()
+    };
+    let killed = left_by_a_kill(folder.path());
+    assert_eq!(found(killed.path()).await[0], 10);
+    let coarse = store.level(&id, [2; 3], VersionWanted::Latest).await.unwrap();
+    coarse.write(vec![(address, coarse.encode(&block(77)).unwrap())]).await.unwrap();
+    let killed = left_by_a_kill(folder.path());
+    assert_eq!(found(killed.path()).await[..], [77; 64]);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn levels_that_followed_are_those_that_are_rebuilt() {
     let seeds = std::env::var("RECHUNK_SEEDS").ok().and_then(|seeds| seeds.parse().ok());

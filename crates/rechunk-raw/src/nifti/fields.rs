@@ -176,23 +176,28 @@ fn plain_float(float: f64) -> Value {
     }
 }
 
-/// Sets number `at` of a field of integers, little-endian; the value fits.
-pub(super) fn set_integer(header: &mut [u8], place: Place, at: usize, value: i64) {
+/// Sets number `at` of a field of integers; the value fits.
+pub(super) fn set_integer(header: &mut [u8], place: Place, at: usize, value: i64, endian: Endian) {
     let bytes = place.2.bytes();
-    set(header, place, at, &value.to_le_bytes()[..bytes]);
+    set(header, place, at, &value.to_le_bytes()[..bytes], endian);
 }
 
-/// Sets number `at` of a field of floats, little-endian, to a small integer.
-pub(super) fn set_float(header: &mut [u8], place: Place, at: usize, value: i16) {
+/// Sets number `at` of a field of floats.
+#[expect(clippy::cast_possible_truncation, reason = "the field has 32 bits")]
+pub(super) fn set_float(header: &mut [u8], place: Place, at: usize, value: f64, endian: Endian) {
     match place.2 {
-        F32 => set(header, place, at, &f32::from(value).to_le_bytes()),
-        _ => set(header, place, at, &f64::from(value).to_le_bytes()),
+        F32 => set(header, place, at, &(value as f32).to_le_bytes(), endian),
+        _ => set(header, place, at, &value.to_le_bytes(), endian),
     }
 }
 
-fn set(header: &mut [u8], place: Place, at: usize, bytes: &[u8]) {
+/// Sets number `at` of a field to `bytes`, which are little-endian.
+fn set(header: &mut [u8], place: Place, at: usize, bytes: &[u8], endian: Endian) {
     let start = place.1 + at * bytes.len();
     if let Some(stored) = header.get_mut(start..start + bytes.len()) {
         stored.copy_from_slice(bytes);
+        if endian == Endian::Big {
+            stored.reverse();
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! Elements are what is stored: `scl_slope` and `scl_inter` stand in the attributes, and are not
 //! applied. The first axis of NIfTI is the fastest.
 
+mod derived;
 mod fields;
 mod types;
 mod write;
@@ -18,6 +19,8 @@ use self::fields::{Place, float, integer, place, to_json};
 use crate::slab::slab_shape;
 use crate::{Files, HEADER_BYTES_MAX, Header, RawMetadata};
 
+pub use derived::{cast_nifti, select_nifti};
+pub use write::has_nifti_header;
 pub(crate) use write::header;
 
 /// Name of the header in messages.

@@ -108,3 +108,108 @@ fn a_header_in_the_attributes_that_is_none_is_not_used() {
         assert_eq!(made.runs().header, good);
     }
 }
+
+/// Attributes with a header that says all there is. Voxels of 2, 3 and 4 are turned a quarter about
+/// the third axis and mirrored along it; slices have times.
+fn placed(shape: &[u64], endian: Endian) -> Map<String, Value> {
+    let mut header = least(shape, DataType::Int16).unwrap();
+    let table = &fields::NIFTI_1;
+    let mut set = |name: &str, values: &[f64]| {
+        for (at, value) in values.iter().enumerate() {
+            fields::set_float(&mut header, place(table, name), at, *value, Endian::Little);
+        }
+    };
+    set("pixdim", &[-1.0, 2.0, 3.0, 4.0, 0.5]);
+    set("scl_slope", &[0.25]);
+    set("quatern_d", &[0.5_f64.sqrt()]);
+    set("qoffset", &[100.0, 200.0, 300.0]);
+    set("srow_x", &[0.0, -3.0, 0.0, 100.0]);
+    set("srow_y", &[2.0, 0.0, 0.0, 200.0]);
+    set("srow_z", &[0.0, 0.0, -4.0, 300.0]);
+    set("toffset", &[8.0]);
+    header[39] = 3 << 4; // dim_info: slices lie along the third axis
+    header[122] = 1; // slice_code
+    header.splice(348..352, [1, 0, 0, 0].into_iter().chain([7; 16]));
+    header[108..112].copy_from_slice(&368_f32.to_le_bytes());
+    if endian == Endian::Big {
+        header[..4].reverse();
+        for &(_, start, kind, count) in table.iter().filter(|place| place.2 != fields::Kind::Text) {
+            header[start..start + count * kind.bytes()]
+                .chunks_mut(kind.bytes())
+                .for_each(<[u8]>::reverse);
+        }
+    }
+    parse_nifti(&header, "a.nii", AxisOrder::Kept).unwrap().attributes
+}
+
+#[test]
+fn a_region_keeps_its_place() {
+    for endian in [Endian::Little, Endian::Big] {
+        let mut kept = placed(&[10, 20, 30, 40], endian);
+        let whole = kept[ATTRIBUTE].clone();
+        select_nifti(&mut kept, &[5, 7, 2, 6], &[3, 13, 28, 1]);
+        let part = &kept[ATTRIBUTE];
+        assert_eq!(part["dim"], json!([4, 3, 13, 28, 1, 1, 1, 1]));
+        // 5 · 2 along y, 7 · 3 against x, 2 · 4 against z, 6 · 0.5 later.
+        assert_eq!(part["srow_x"], json!([0.0, -3.0, 0.0, 79.0]));
+        assert_eq!(part["srow_y"], json!([2.0, 0.0, 0.0, 210.0]));
+        assert_eq!(part["srow_z"], json!([0.0, 0.0, -4.0, 292.0]));
+        let offsets = part["qoffset"].as_array().unwrap().iter();
+        for (found, expected) in offsets.zip([79.0, 210.0, 292.0]) {
+            assert!((found.as_f64().unwrap() - expected).abs() < 1e-4, "{part}");
+        }
+        assert_eq!((&part["toffset"], &part["slice_code"]), (&json!(11.0), &json!(0)));
+        for name in ["pixdim", "scl_slope", "quatern_d", "datatype", "vox_offset", "dim_info"] {
+            assert_eq!(part[name], whole[name], "{name}");
+        }
+        let spec = spec(&[3, 13, 28, 1], DataType::Int16);
+        let (header, order) = header(&spec, &kept, AxisOrder::Kept).unwrap();
+        assert_eq!((order, &header[352..]), (endian, &[7; 16][..]), "extensions stay");
+        // Slices that are all there have their times.
+        let mut kept = placed(&[10, 20, 30, 40], endian);
+        select_nifti(&mut kept, &[5, 7, 0, 0], &[3, 13, 30, 40]);
+        assert_eq!(kept[ATTRIBUTE]["slice_code"], 1);
+    }
+}
+
+#[test]
+fn elements_of_another_type_keep_slope_and_place() {
+    let mut kept = placed(&[4, 5], Endian::Big);
+    let before = kept[ATTRIBUTE].clone();
+    cast_nifti(&mut kept, DataType::Float64);
+    let after = &kept[ATTRIBUTE];
+    assert_eq!((&after["datatype"], &after["bitpix"]), (&json!(64), &json!(64)));
+    for name in ["pixdim", "scl_slope", "srow_x", "qoffset", "dim"] {
+        assert_eq!(after[name], before[name], "{name}");
+    }
+    assert!(has_nifti_header(&spec(&[4, 5], DataType::Float64), &kept, AxisOrder::Kept));
+    assert!(!has_nifti_header(&spec(&[4, 5], DataType::Int16), &kept, AxisOrder::Kept));
+    let of_double = kept.clone();
+    cast_nifti(&mut kept, DataType::Float16); // NIfTI has no such type
+    assert_eq!(kept, of_double);
+}
+
+/// Attributes are whatever somebody wrote.
+#[test]
+fn headers_of_other_arrays_stay_as_they_are() {
+    let kept = placed(&[10, 20, 30], Endian::Little);
+    for (start, shape) in [
+        (&[0, 0][..], &[1, 1][..]),
+        (&[0, 0, 0], &[11, 1, 1]),
+        (&[u64::MAX, 0, 0], &[1, 1, 1]),
+        (&[0, 0, 0], &[0, 1, 1]),
+    ] {
+        let mut same = kept.clone();
+        select_nifti(&mut same, start, shape);
+        assert_eq!(same, kept, "{start:?} {shape:?}");
+    }
+    for odd in
+        [json!(null), json!({}), json!({EXACT: 3}), json!({EXACT: "*"}), json!({EXACT: "XAEA"})]
+    {
+        let mut attributes = Map::from_iter([(ATTRIBUTE.to_owned(), odd)]);
+        let before = attributes.clone();
+        select_nifti(&mut attributes, &[0], &[1]);
+        cast_nifti(&mut attributes, DataType::Uint8);
+        assert_eq!(attributes, before);
+    }
+}

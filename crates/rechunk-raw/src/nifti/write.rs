@@ -10,9 +10,8 @@ use super::fields::{place, set_float, set_integer};
 use super::{ATTRIBUTE, AxisOrder, EXACT, Version, field, parse_nifti, types};
 use crate::{Files, Header};
 
-/// Returns the header of an array, and the byte order of its elements. They are those of the file
-/// it came from, if `attributes` have it and shape and type are still the same; else the least that
-/// is valid.
+/// Returns the header of an array, and the byte order of its elements. They are those that
+/// `attributes` keep, if shape and type are the array's; else the least that is valid.
 pub(crate) fn header(
     spec: &ArraySpec,
     attributes: &Map<String, Value>,
@@ -22,6 +21,16 @@ pub(crate) fn header(
         Some(kept) => Ok(kept),
         None => Ok((least(spec, axes)?, Endian::Little)),
     }
+}
+
+/// Whether `attributes` keep a header of this shape and type, which
+/// [`RawMetadata::nifti`](crate::RawMetadata::nifti) takes.
+pub fn has_nifti_header(
+    spec: &ArraySpec,
+    attributes: &Map<String, Value>,
+    axes: AxisOrder,
+) -> bool {
+    kept(spec, attributes, axes).is_some()
 }
 
 /// The header in the attributes, if it is one of this array.
@@ -64,7 +73,9 @@ fn least(spec: &ArraySpec, axes: AxisOrder) -> Result<Vec<u8>, FormatError> {
     header[at..at + magic.len()].copy_from_slice(magic);
 
     let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-    let mut set = |name: &str, at, value| set_integer(&mut header, place(table, name), at, value);
+    let little = Endian::Little;
+    let mut set =
+        |name: &str, at, value| set_integer(&mut header, place(table, name), at, value, little);
     set("dim", 0, i64::try_from(shape.len()).unwrap_or(0));
     for at in 0..7 {
         // Axes that are not there have extent 1.
@@ -73,17 +84,14 @@ fn least(spec: &ArraySpec, axes: AxisOrder) -> Result<Vec<u8>, FormatError> {
     set("datatype", 0, code);
     set("bitpix", 0, signed(8 * spec.item_bytes()));
     match version {
-        Version::One => set_float(
-            &mut header,
-            place(table, "vox_offset"),
-            0,
-            i16::try_from(offset).unwrap_or(0),
-        ),
+        Version::One => {
+            set_float(&mut header, place(table, "vox_offset"), 0, offset as f64, little);
+        }
         Version::Two => set("vox_offset", 0, i64::try_from(offset).unwrap_or(0)),
     }
     for at in 0..8 {
-        set_float(&mut header, place(table, "pixdim"), at, 1);
+        set_float(&mut header, place(table, "pixdim"), at, 1.0, little);
     }
-    set_float(&mut header, place(table, "scl_slope"), 0, 1);
+    set_float(&mut header, place(table, "scl_slope"), 0, 1.0, little);
     Ok(header)
 }

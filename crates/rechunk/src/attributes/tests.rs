@@ -65,6 +65,37 @@ fn what_means_something_else_in_n5_comes_back() {
     }
 }
 
+/// Volumes say size and place of voxels in fields of their own; what only has such a name is kept.
+#[test]
+fn what_means_something_else_in_volumes_comes_back() {
+    let array = spec(&[3, 4, 5], None);
+    for (attributes, is_kept_aside) in [
+        (json!({"units": "K", "long_name": "temperature"}), true),
+        (json!({"units": ["K", "K", "K"]}), true),
+        (json!({"resolution": 30, "offset": 273.15}), true),
+        (json!({"resolution": [40, 4]}), true),
+        (json!({"resolution": [40, 4, "4"]}), true),
+        (
+            json!({"resolution": [40, 4, 4], "offset": [400, 0, 0], "units": ["nm", "nm", "nm"]}),
+            false,
+        ),
+        (json!({"voxel_size": [40, 4, 4], "units": "um"}), false),
+    ] {
+        let way = (Format::Zarr3, Format::Precomputed);
+        let (mut there, warnings) = carried(way, Axes::Reverse, &array, &attributes);
+        assert_eq!(!warnings.is_empty(), is_kept_aside, "{attributes}: {warnings:?}");
+        // As the fields of the volume are read.
+        there.insert("resolution".to_owned(), json!([1, 1, 1]));
+        there.insert("units".to_owned(), json!(["nm", "nm", "nm"]));
+        let there = Value::Object(there);
+        let back = carried((Format::Precomputed, Format::Zarr3), Axes::Reverse, &array, &there).0;
+        for (name, value) in attributes.as_object().unwrap() {
+            assert!(!is_kept_aside || back[name] == *value, "{attributes}: {back:?}");
+        }
+        assert_eq!(back.get(KEPT), None);
+    }
+}
+
 #[test]
 fn what_belongs_to_axes_follows_them() {
     let array = spec(&[3, 4, 5], None);

@@ -40,12 +40,13 @@ impl OpenArray {
         if from == to.data_type && (endian == to.endian || from.swap_bytes() == 1) {
             return Ok(self);
         }
-        let cast = Self {
+        let mut cast = Self {
             // Another type of the same array is another array.
             identity: format!("{} as {} {:?}", self.identity, to.data_type, to.endian),
             cast: Some(to),
             ..self
         };
+        rechunk_raw::cast_nifti(cast.metadata.attributes_mut(), to.data_type);
         let layout = cast.cast_layout(Arc::clone(cast.array.layout()))?;
         Ok(Self { array: Array::new(layout, cast.array.store().clone()), ..cast })
     }

@@ -269,13 +269,14 @@ impl Growing<'_> {
         let last = last.map(|last| last.0.div_euclid(months.max(1)));
         let mut room = end - self.before;
         let mut runs = Vec::new();
-        for (number, (span, length)) in in_spans(&new, months).into_iter().enumerate() {
+        let spans = in_spans(&new, months);
+        for (number, (span, length)) in spans.iter().copied().enumerate() {
             let goes_on = last.is_some_and(|last| last == span);
             let is_first = number == 0;
             if room > 0 && length <= room && (goes_on || (last.is_none() && is_first)) {
                 room -= length; // its chunk is as long as the month
             } else if room > 0 || (goes_on && is_first) {
-                return Err(self.inside(span, months));
+                return Err(self.inside((span, months), &behind(&spans, end - self.before)));
             } else {
                 runs.push((length, 1));
             }
@@ -283,8 +284,9 @@ impl Growing<'_> {
         Ok(runs)
     }
 
-    /// Refuses to go on with a chunk that is no whole month.
-    fn inside(&self, span: i64, months: i64) -> Error {
+    /// Refuses to go on with a chunk that is no whole month; `lengths` are those that can be said
+    /// instead.
+    fn inside(&self, (span, months): (i64, i64), lengths: &str) -> Error {
         let first = span.saturating_mul(months.max(1));
         let (year, month) = (first.div_euclid(12), first.rem_euclid(12) + 1);
         let what = if months == 1 { String::new() } else { format!("the {months} months from ") };
@@ -298,10 +300,27 @@ impl Growing<'_> {
             hint: Some(
                 format!(
                     "append whole months: write the last one anew, or say how long chunks are to \
-                     be, {option} {name}=14+31"
+                     be, {option} {name}={lengths}"
                 )
                 .into(),
             ),
         }
     }
+}
+
+/// Lengths of the spans as a list for new chunks, without the `room` elements that the last chunk
+/// takes.
+fn behind(spans: &[(i64, u64)], room: u64) -> String {
+    /// Lengths that are said.
+    const SAID_MAX: usize = 12;
+    let mut left = room;
+    let lengths = spans.iter().map(|(_, length)| {
+        let taken = left.min(*length);
+        left -= taken;
+        length - taken
+    });
+    let lengths: Vec<String> =
+        lengths.filter(|length| *length > 0).map(|length| length.to_string()).collect();
+    let rest = if lengths.len() > SAID_MAX { "+…" } else { "" };
+    lengths[..lengths.len().min(SAID_MAX)].join("+") + rest
 }

@@ -259,7 +259,8 @@ fn jobs(
                 levels: std::mem::take(&mut all),
             };
             let is_first = !pyramid.levels.is_empty();
-            let found = Specified::as_found(own, image.array.clone(), target, stores);
+            let source = image.array.with_meter(stores.meter());
+            let found = Specified::as_found(own, source, target, stores);
             let warnings = std::mem::take(&mut warnings);
             let specified = Specified { warnings, pyramid: Some(pyramid), ..found };
             let mut job = Job::plan_sampled(specified, sample.clone())?;

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use rechunk_format::json::text;
+use rechunk_image::derive_from_kept;
 use rechunk_zarr::GroupMetadata;
 use serde_json::Value;
 
@@ -93,6 +94,9 @@ impl MemberLists {
         if self.all.is_subset(&self.copied) {
             return warnings;
         }
+        let stays = |level: &str| !self.is_left_out(&join(path, level));
+        let notes = derive_from_kept(&mut group.attributes, stays);
+        warnings.extend(notes.into_iter().map(|note| format!("{}: {note}", in_words(path))));
         for list in &LISTS {
             let mut left_out = Vec::new();
             let base = list.base.of(path);

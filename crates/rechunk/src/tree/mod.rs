@@ -316,12 +316,10 @@ fn select(
         found.arrays.iter().chain(unreadable).cloned().collect()
     };
     let all = paths(found);
-    let is_used =
-        |found: &Found, selected: &[String]| rules.check_used(&all, &found.others, selected);
+    rules.check_used(&all, &found.others)?;
     found.arrays.retain(selects);
     found.unreadable.retain(|(path, _)| selects(path));
     let selected = paths(found);
-    is_used(found, &selected)?;
     if selection.no_others {
         found.others.leave_out();
     } else {

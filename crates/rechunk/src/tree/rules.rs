@@ -138,13 +138,9 @@ impl Rules {
     }
 
     /// Refuses misspelt patterns. Those that choose arrays mean none of `all` arrays and none of
-    /// the other files; those of rules mean none of the `selected` arrays.
-    pub(crate) fn check_used(
-        &self,
-        all: &[String],
-        others: &Others,
-        selected: &[String],
-    ) -> Result<(), Error> {
+    /// the other files; those of rules mean none of `all` arrays. Of rules for arrays that are not
+    /// copied nothing follows: a job file has them for all.
+    pub(crate) fn check_used(&self, all: &[String], others: &Others) -> Result<(), Error> {
         for pattern in self.include.iter().chain(&self.exclude) {
             let means = |path: &str| pattern.means(path);
             if !all.iter().any(|path| means(path)) && !others.paths().any(means) {
@@ -152,7 +148,7 @@ impl Rules {
             }
         }
         for Rule { pattern, .. } in &self.settings {
-            if !selected.iter().any(|path| pattern.means(path)) {
+            if !all.iter().any(|path| pattern.means(path)) {
                 return Err(pattern.unused().into());
             }
         }
@@ -219,8 +215,8 @@ mod tests {
         assert_eq!(selected, ["a/y", "b/z"]);
         let own = |paths: [&str; 2]| paths.map(str::to_owned);
         let none = Others::default();
-        assert!(rules.check_used(&own(["a/x", "b/z"]), &none, &[]).is_ok());
-        let error = rules.check_used(&own(["a/y", "b/z"]), &none, &[]).unwrap_err().to_string();
+        assert!(rules.check_used(&own(["a/x", "b/z"]), &none).is_ok());
+        let error = rules.check_used(&own(["a/y", "b/z"]), &none).unwrap_err().to_string();
         assert_eq!(error, "--exclude: `a/x` matches no array");
     }
 }

@@ -2,7 +2,7 @@
 
 use rechunk_format::ElementOrder;
 use rechunk_grid::{ArraySpec, DataType};
-use rechunk_raw::RawMetadata;
+use rechunk_raw::{RawMetadata, has_nifti_header};
 use serde_json::{Map, Value};
 
 use crate::Error;
@@ -11,6 +11,9 @@ use crate::axes::NOTE;
 use crate::formats::{Fact, Format, Metadata, Wish, has_ending};
 use crate::gzip_file::unpacked_name;
 use rechunk_words::ChunkSpec;
+
+/// Attribute that has the header of NIfTI.
+const NIFTI: &str = "nifti";
 
 /// Endings of files that hold elements alone.
 const HEADERLESS: [&str; 4] = ["raw", "bin", "dat", "img"];
@@ -69,7 +72,15 @@ pub(crate) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> 
     let mut warnings = way.carry(&spec, source.attributes(), &mut attributes);
     let metadata = match format {
         Format::Nii => {
-            lost(&attributes, &["nifti"], "NIfTI", &mut warnings);
+            lost(&attributes, &[NIFTI], "NIfTI", &mut warnings);
+            if attributes.contains_key(NIFTI)
+                && !has_nifti_header(&spec, &attributes, axes.of_nifti())
+            {
+                warnings.push(format!(
+                    "the header in the attribute {NIFTI:?} is not of an array of this shape and type: \
+                     the file has one without its sizes of voxels, place, slope and intercept"
+                ));
+            }
             RawMetadata::nifti(spec, attributes, name, axes.of_nifti())
         }
         Format::Npy => {

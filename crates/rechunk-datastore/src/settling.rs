@@ -26,7 +26,7 @@ pub(crate) struct Settling {
 
 impl Settling {
     /// Adds a note. It is removed within a second or so, or with [`Settling::settle`].
-    pub(super) async fn add(
+    pub(crate) async fn add(
         self: &Arc<Self>,
         root: &Store,
         key: String,
