@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::time::Duration;
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PySlice, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PySlice, PyString, PyTuple, PyType};
 use rechunk::{Error, WordError, parse_byte_size, parse_duration};
 
 use crate::errors::usage;
@@ -108,9 +109,9 @@ impl Options {
         let mut given = BTreeMap::new();
         for (name, value) in options {
             let name = name.str()?.to_string();
-            // A codec may be the JSON of a format.
+            // A codec may be the JSON of a format, or an object that has it.
             let value = if name == "codec" && !value.is_instance_of::<PyString>() {
-                json(&value)?
+                json(&name, &value)?
             } else {
                 Value::of(&name, &value)?
             };
@@ -278,10 +279,33 @@ pub(crate) fn given_to(error: WordError, name: &str) -> Error {
     if names { error } else { error.given_to(name) }
 }
 
-fn json(value: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
+fn json(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     if value.is_none() {
         return Ok(None);
     }
-    let dumps = value.py().import("json")?.getattr("dumps")?;
-    Ok(Some(Value::Word(dumps.call1((value,))?.extract()?)))
+    let py = value.py();
+    let dumps = py.import("json")?.getattr("dumps")?;
+    let settings = PyDict::new(py);
+    settings.set_item("default", wrap_pyfunction!(settings_of, py)?)?;
+    match dumps.call((value,), Some(&settings)) {
+        Ok(text) => Ok(Some(Value::Word(text.extract()?))),
+        Err(error) if error.is_instance_of::<PyTypeError>(py) => {
+            let text = format!("{name}: {}", error.value(py));
+            let hint = "give a text like 'zstd:5', the format's own JSON as a dict, or a codec of numcodecs or zarr";
+            Err(usage(py, text, Some(hint)))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The settings of a codec of numcodecs or zarr-python, as JSON has them.
+#[pyfunction]
+fn settings_of<'py>(codec: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    for method in ["get_config", "to_dict"] {
+        if codec.hasattr(method)? && !codec.is_instance_of::<PyType>() {
+            return codec.call_method0(method);
+        }
+    }
+    let kind = codec.get_type().name()?;
+    Err(PyTypeError::new_err(format!("a value of the type {kind} is not understood")))
 }

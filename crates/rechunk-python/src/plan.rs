@@ -255,13 +255,15 @@ impl Job {
     fn part(
         &self,
         py: Python<'_>,
-        stage: usize,
-        index: u64,
-        of: u64,
+        stage: i64,
+        index: i64,
+        of: i64,
         options: &Bound<'_, PyDict>,
         progress: Option<Py<PyAny>>,
         cancel: Option<&Cancel>,
     ) -> PyResult<Py<PyAny>> {
+        let stage = usize::try_from(stage)
+            .map_err(|_| usage(py, format!("there is no stage {stage}"), Some("they begin with 0")))?;
         let part = Share::parse(&format!("{index}/{of}"));
         let part = part.map_err(|error| raised(py, &error.into()))?;
         let cancel = Cancel::token(cancel);

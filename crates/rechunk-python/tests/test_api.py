@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numcodecs
 import numpy as np
 import pytest
 import rechunk
@@ -45,6 +46,8 @@ def test_reports_are_those_of_the_command_line(cube: Path, tmp_path: Path, cli: 
         ({"chunks": (-1, None, 8)}, ["--chunks=-1,keep,8"]),
         ({"chunks": (np.int64(-1), 8, 8)}, ["--chunks=-1,8,8"]),
         ({"chunks": (8, 8, 8), "codec": "zstd:5"}, ["--chunks=8,8,8", "--codec=zstd:5"]),
+        ({"codec": numcodecs.Zlib(3), "format": "zarr2"}, ["--codec=zlib:3", "--format=zarr2"]),
+        ({"codec": zarr.codecs.GzipCodec(level=2), "format": "zarr3"}, ["--codec=gzip:2", "--format=zarr3"]),
         ({"select": {"time": slice(0, 8)}}, ["--select=time=0:8"]),
         ({"select": (slice(None), slice(8, None), 0)}, ["--select=:,8:,0"]),
         ({"cast": "float64", "format": "zarr2"}, ["--cast=float64", "--format=zarr2"]),

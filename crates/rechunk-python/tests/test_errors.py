@@ -73,11 +73,21 @@ def test_wrong_values_say_what_to_give(sst: Path) -> None:
         ({"strategy": "best"}, "push-pull"),
         ({"chunks": object()}, "object"),
         ({"append": "time", "region": "time=0:1"}, "region"),
+        ({"codec": object()}, "codec: a value of the type object"),
+        ({"codec": [{"id": {1, 2}}]}, "codec: a value of the type set"),
     ):
         with pytest.raises(rechunk.UsageError, match=words):
             rechunk.copy("sst.zarr", "t.zarr", **options)  # type: ignore[arg-type]
     with pytest.raises(rechunk.UsageError, match="not a saved plan"):
         rechunk.Plan.from_json("[]")
+    no_store: Any = None
+    for call in (rechunk.info, rechunk.plan, rechunk.status, lambda no_source: rechunk.copy(no_source, "t.zarr")):
+        with pytest.raises(rechunk.UsageError, match="NoneType names no store"):
+            call(no_store)
+    plan = rechunk.plan("sst.zarr", "t.zarr", chunks=(-1, 4, 4))
+    for part, words in (((-1, 0, 2), "no stage -1"), ((0, -1, 2), "-1/2"), ((0, 2, 2), "no share 2 of 2")):
+        with pytest.raises(rechunk.UsageError, match=words):
+            plan.run_part(*part)
 
 
 def test_memory_errors_know_the_least(sst: Path) -> None:

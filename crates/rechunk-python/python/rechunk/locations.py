@@ -47,11 +47,15 @@ def locate(store: Any) -> tuple[str, list[str]]:
 def located(
     stores: Sequence[Any], fsspec: Mapping[str, Any] | None, options: dict[str, Any]
 ) -> tuple[list[str], dict[str, Any]]:
-    """Returns locations (empty for None), and the options with those by which their stores are reached."""
+    """Returns locations, and the options with those by which their stores are reached.
+
+    The last of several may be None, a target that there is not: its location is empty.
+    """
     found = storage_options(fsspec)
     locations = []
-    for store in stores:
-        (location, reached) = ("", []) if store is None else locate(store)
+    for number, store in enumerate(stores):
+        is_left_out = store is None and 0 < number == len(stores) - 1
+        (location, reached) = ("", []) if is_left_out else locate(store)
         locations.append(location)
         found += [option for option in reached if option not in found]
     if found:

@@ -2,7 +2,7 @@
 
 Values are texts in the words of the command line, or what is natural in Python: whole numbers for sizes
 and numbers, tuples and lists in C order or `dict`s by dimension name for shapes (`{"time": -1}`),
-`slice`s for `select` and `region`, a `dict` for `codec` (the format's own JSON), for `var`
+`slice`s for `select` and `region`, a `dict` for `codec` (the format's own JSON; or a codec of numcodecs or zarr), for `var`
 (`{"air/*": {"chunks": (-1, 30, 30)}}`) and for `store_option` (`{"endpoint": …}`, or by location
 `{"s3://bucket": {"endpoint": …}}`). `None` is as if the option were not given. The reference of the
 command line says what each means; the variables `RECHUNK_*` are not looked at.
@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any, TypedDict, Union
+from typing import Any, Protocol, TypedDict, Union
 
 Shape = Union[str, int, Sequence[Union[int, str, None]], Mapping[str, Union[int, str, None]]]
 """A shape by axis, in C order, or by dimension name; `-1` is the whole axis, `keep` as the source."""
@@ -24,6 +24,22 @@ Size = Union[int, str]
 Time = Union[int, float, str, timedelta]
 """Seconds, or a text like `90s` or `5m`."""
 Texts = Union[str, Sequence[str]]
+
+
+class NumcodecsCodec(Protocol):
+    """A codec of numcodecs."""
+
+    def get_config(self) -> Any: ...
+
+
+class ZarrCodec(Protocol):
+    """A codec of zarr-python 3."""
+
+    def to_dict(self) -> Any: ...
+
+
+Codec = Union[str, Mapping[str, Any], Sequence[Any], NumcodecsCodec, ZarrCodec, None]
+"""A text like `zstd:5`, the format's own JSON, or an object that has it."""
 FilePath = Union[str, "os.PathLike[str]"]
 
 
@@ -54,7 +70,7 @@ class ResultKeywords(TypedDict, total=False):
     chunks: Shape | None
     shards: Shape | None
     format: str | None
-    codec: str | Mapping[str, Any] | Sequence[Any] | None
+    codec: Codec
     cast: str | None
     write_empty: str | None
 
