@@ -114,6 +114,8 @@ mod precomputed_scales;
 #[cfg(test)]
 mod precomputed_shards;
 #[cfg(test)]
+mod precomputed_squeezed;
+#[cfg(test)]
 mod profiles;
 #[cfg(test)]
 mod public_arrays;

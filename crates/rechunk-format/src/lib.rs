@@ -22,6 +22,7 @@ mod placed_layout;
 mod region_layout;
 mod runs;
 mod shard;
+mod squeezed_layout;
 pub mod variable;
 mod view;
 
@@ -34,3 +35,4 @@ pub use placed_layout::PlacedLayout;
 pub use region_layout::RegionLayout;
 pub use runs::RunFormat;
 pub use shard::{IndexLocation, Place, SHARD_CHUNKS_MAX, ShardFormat, ShardIndex, ShardTables};
+pub use squeezed_layout::SqueezedLayout;

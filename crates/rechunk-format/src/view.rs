@@ -44,6 +44,11 @@ pub(crate) trait View: Debug + Send + Sync {
         (self.cost().is_raw && self.inner().shards().is_none()).then_some(Plain::Padded)
     }
 
+    /// [`Layout::shards`].
+    fn shards(&self) -> Option<&ShardFormat> {
+        self.inner().shards()
+    }
+
     /// Index, in what is seen, of chunk `index`.
     fn chunk_in<'i>(&self, index: &'i [u64]) -> Cow<'i, [u64]> {
         Cow::Borrowed(index)
@@ -151,7 +156,7 @@ impl<V: View> Layout for V {
     }
 
     fn shards(&self) -> Option<&ShardFormat> {
-        self.inner().shards()
+        View::shards(self)
     }
 
     fn shard_number(&self, index: &[u64]) -> u64 {

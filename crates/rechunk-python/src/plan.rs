@@ -262,8 +262,9 @@ impl Job {
         progress: Option<Py<PyAny>>,
         cancel: Option<&Cancel>,
     ) -> PyResult<Py<PyAny>> {
-        let stage = usize::try_from(stage)
-            .map_err(|_| usage(py, format!("there is no stage {stage}"), Some("they begin with 0")))?;
+        let stage = usize::try_from(stage).map_err(|_| {
+            usage(py, format!("there is no stage {stage}"), Some("they begin with 0"))
+        })?;
         let part = Share::parse(&format!("{index}/{of}"));
         let part = part.map_err(|error| raised(py, &error.into()))?;
         let cancel = Cancel::token(cancel);

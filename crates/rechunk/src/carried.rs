@@ -80,6 +80,7 @@ impl OpenArray {
             None => metadata.layout(),
         };
         let layout = layout.map_err(|source| Error::source_metadata(&self.location, source))?;
+        let layout = self.squeezed_layout(layout)?;
         let array = Array::new(layout, self.array.store().clone());
         Ok(Self { array, metadata, is_carried: true, ..self.clone() })
     }

@@ -12,7 +12,7 @@ impl CopyRequest {
     /// the target does not have. Opens nothing.
     pub fn check(&self, selection: &Selection) -> Result<(), Error> {
         check_trust(self)?;
-        let format = self.format.unwrap_or_else(|| Format::of_target(&self.target));
+        let format = self.target_format();
         if let Some(codec) = &self.codec {
             format.check_codec(codec)?;
         }

@@ -143,7 +143,8 @@ impl OpenArray {
             None => metadata.layout(),
         };
         let layout = layout.map_err(|source| Error::source_metadata(&self.location, source))?;
-        let array = Array::new(self.cast_layout(layout)?, self.array.store().clone());
+        let layout = self.cast_layout(self.squeezed_layout(layout)?)?;
+        let array = Array::new(layout, self.array.store().clone());
         Ok(Self { array, metadata, ..self.clone() })
     }
 }

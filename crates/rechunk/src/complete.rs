@@ -2,10 +2,8 @@
 //! says so: its documents have to be those that the job writes, and its elements those of the
 //! source, by samples.
 
-use std::sync::Arc;
 use std::time::SystemTime;
 
-use rechunk_array::Array;
 use rechunk_grid::{ChunkGrid, Region};
 use rechunk_store::{Meter, Role, Store};
 use tokio_util::sync::CancellationToken;
@@ -204,43 +202,37 @@ fn begun_in(grid: &ChunkGrid, index: &[u64], other: &ChunkGrid) -> Option<Region
 
 /// The source of a job, to take regions of.
 struct Whole {
+    /// The stored array with all its axes, or the array of the job where that is all of it.
     array: OpenArray,
-    /// First element of what the job takes of it.
-    origin: Vec<u64>,
-    cast: Option<Cast>,
+    /// Part of it that the job takes, where that is not all.
+    part: Option<(OpenArray, Option<Cast>)>,
 }
 
 impl Whole {
     async fn of(job: &Job) -> Result<Self, Error> {
         let request = &job.request;
-        let origin = match &job.source.region {
-            Some((_, region)) => region.start.clone(),
-            None => vec![0; job.source.spec().shape.len()],
-        };
         if job.source.region.is_none() && request.cast.is_none() {
-            let source = &job.source.array;
-            let store = source.store().with_meter(&Meter::new());
-            let array = Array::new(Arc::clone(source.layout()), store);
-            let array = OpenArray { array, ..job.source.clone() };
-            return Ok(Self { array, origin, cast: None });
+            return Ok(Self { array: job.source.with_meter(&Meter::new()), part: None });
         }
         let stores = job.stores.with_meter(&Meter::new());
         let options = OpenOptions {
             select: None,
             cast: None,
+            squeezed_for: None,
             is_member: job.in_tree,
             ..request.open_options()
         };
         let array = open_array(&request.source, &options, &stores).await?;
         let array = if job.source.is_carried { array.as_stored()? } else { array };
-        Ok(Self { array, origin, cast: request.cast.clone() })
+        Ok(Self { array, part: Some((job.source.clone(), request.cast.clone())) })
     }
 
     fn part(&self, region: &Region) -> Result<OpenArray, Error> {
-        let starts = region.start.iter().zip(&self.origin);
-        let start = starts.map(|(start, origin)| start + origin).collect();
-        let placed = Region::new(start, region.shape.clone());
-        let placed = RegionSpec::of_region(&placed);
-        self.array.clone().selected(Some(&placed))?.cast(self.cast.as_ref())
+        let whole = self.array.clone();
+        let Some((part, cast)) = &self.part else {
+            return whole.selected(Some(&RegionSpec::of_region(region)));
+        };
+        let placed = RegionSpec::of_region(&part.in_whole(region));
+        whole.selected(Some(&placed))?.without_axes_of(part)?.cast(cast.as_ref())
     }
 }

@@ -12,7 +12,7 @@ use rechunk_store::{Meter, Role, Store, Stores};
 use sha2::{Digest, Sha256};
 use tokio::sync::OnceCell;
 
-use crate::arrays_below::arrays_below;
+use crate::Error;
 use crate::axes::Axes;
 use crate::consolidated;
 use crate::described_members::described_member;
@@ -20,10 +20,9 @@ use crate::dimension_names::{self, AxisNames};
 use crate::formats::raw::check_blocks;
 use crate::formats::raw::{RawFile, SingleFile, open_file};
 use crate::formats::two_documents::decide;
-use crate::formats::{Documents, Format, Metadata, NO_DOCUMENT, Node, Wanted, has_names, hex};
+use crate::formats::{Documents, Format, Metadata, Node, Wanted, has_names, hex};
+use crate::no_array::{group_error, nothing_error};
 use crate::not_ours;
-use crate::some_names::some_names;
-use crate::{Error, Remedy};
 use rechunk_words::Cast;
 use rechunk_words::{RegionSpec, VoxelAxis};
 
@@ -63,6 +62,8 @@ pub struct OpenArray {
     pub(crate) is_named_by_group: bool,
     /// The region that was selected, if one was, of an array of that shape.
     pub(crate) region: Option<(Vec<u64>, Region)>,
+    /// Axes of the stored array, of length 1, that it is read without.
+    pub(crate) left_out: Vec<usize>,
     /// Limits of reading and writing regions of it.
     pub(crate) region_options: RegionOptions,
     /// The array with the keys that its chunks have, once that has been looked for; none if these
@@ -73,15 +74,22 @@ pub struct OpenArray {
 impl OpenArray {
     /// Applies the region and the type of the options.
     fn read_as_asked(self, options: &OpenOptions) -> Result<Self, Error> {
-        self.selected(options.select.as_ref())?.cast(options.cast.as_ref())
+        let selected = self.selected(options.select.as_ref())?;
+        let squeezed = match options.squeezed_for {
+            // Of members, the region is selected later.
+            Some(format) if !options.is_member => selected.squeezed_for(format)?,
+            _ => selected,
+        };
+        squeezed.cast(options.cast.as_ref())
     }
 
     /// A region of it, as an array.
-    pub(crate) fn part(self, region: Region) -> Result<Self, Error> {
+    pub(crate) fn part(self, region: &Region) -> Result<Self, Error> {
         let error = |source| Error::source_metadata(&self.location, source);
+        let region = self.in_stored(region);
         let layout = self.metadata.layout_of(&region).map_err(error)?;
         Ok(Self {
-            array: Array::new(layout, self.array.store().clone()),
+            array: Array::new(self.squeezed_layout(layout)?, self.array.store().clone()),
             metadata: self.metadata.with_shape(&region.shape),
             // Another region of the same array is another array.
             identity: format!("{} {:?}", self.identity, region.start),
@@ -108,7 +116,7 @@ impl OpenArray {
             None => self.metadata.layout_without_shards(None),
         };
         let layout = layout.map_err(|source| Error::source_metadata(&self.location, source))?;
-        self.recount_layout(self.cast_layout(layout)?)
+        self.recount_layout(self.cast_layout(self.squeezed_layout(layout)?)?)
     }
 
     /// Refuses an array of whose chunks it cannot be told which are stored: those of shards that
@@ -140,7 +148,7 @@ impl OpenArray {
         if self.spec().edges.is_some() {
             return self.grid(); // there are no such shards
         }
-        ChunkGrid::new(&self.spec().shape, &self.metadata.object_shape())
+        ChunkGrid::new(&self.spec().shape, &self.of_kept(&self.metadata.object_shape()))
             .map_err(|error| Error::source_grid(&self.location, &error))
     }
 
@@ -162,6 +170,8 @@ pub struct OpenOptions {
     pub select: Option<RegionSpec>,
     /// Another type to read its elements as.
     pub cast: Option<Cast>,
+    /// The format that it is read for: axes of length 1 that this has no place for are left out.
+    pub squeezed_for: Option<Format>,
     /// The format whose documents count, where there are those of several.
     pub source_format: Option<Format>,
     /// The format of the group that it is reached through.
@@ -327,6 +337,7 @@ impl DocumentedArray {
             wanted,
             is_named_by_group,
             region: None,
+            left_out: Vec::new(),
             region_options: RegionOptions::default(),
             settled: Box::default(),
         };
@@ -367,6 +378,7 @@ fn opened_file(location: &str, file: SingleFile) -> Result<OpenArray, Error> {
         wanted: Wanted::Newest,
         is_named_by_group: false,
         region: None,
+        left_out: Vec::new(),
         region_options: RegionOptions::default(),
         settled: Box::default(),
     })
@@ -379,64 +391,4 @@ pub(crate) fn open_store(location: &str, stores: &Stores) -> Result<Store, Error
     })?;
     check_is_made(location, &store)?;
     Ok(store)
-}
-
-/// The location is a group: name the arrays in it.
-async fn group_error(location: &str, format: Format, store: &Store) -> Error {
-    let arrays = arrays_below(store).await;
-    let reason = match named(&arrays) {
-        None => format!("it is {} group", format.row().with_article),
-        Some(names) => format!("it is {} group with {names}", format.row().with_article),
-    };
-    let hint = one_of(location, &arrays).unwrap_or_else(|| "name the array inside it".to_owned());
-    Error::NotAnArray { location: location.to_owned(), reason, hint: Some(hint.into()) }
-}
-
-/// `the arrays a, b`, as many as a message takes.
-fn named(arrays: &[String]) -> Option<String> {
-    let names = some_names(arrays);
-    match arrays.len() {
-        0 => None,
-        1 => Some(format!("the array {names}")),
-        _ => Some(format!("the arrays {names}")),
-    }
-}
-
-fn one_of(location: &str, arrays: &[String]) -> Option<String> {
-    let root = location.trim_end_matches('/');
-    arrays.first().map(|first| format!("name one of its arrays, e.g. {root}/{first}"))
-}
-
-/// No metadata of ours: say what is there.
-async fn nothing_error(location: &str, store: &Store) -> Error {
-    if let Some(error) = not_ours::recognise(location, store).await {
-        return error;
-    }
-    let error = |reason: &str, hint: Option<String>| Error::NotAnArray {
-        location: location.to_owned(),
-        reason: reason.to_owned(),
-        hint: hint.map(Remedy::from),
-    };
-    if !store.can_list() {
-        let hint = "name the array itself: what is below a URL cannot be asked for".to_owned();
-        return error(&format!("this URL has {NO_DOCUMENT}"), Some(hint));
-    }
-    match store.exists_anything().await {
-        Ok(false) => {
-            return error("there is nothing at this location", Some("check the path".to_owned()));
-        }
-        Ok(true) => {}
-        // A place that cannot be looked at is not empty.
-        Err(source) => return Error::source_store(location, source),
-    }
-    let arrays = arrays_below(store).await;
-    if let Some(names) = named(&arrays) {
-        return error(&format!("it only holds {names}"), one_of(location, &arrays));
-    }
-    if let Some(error) = not_ours::recognise_contents(location, store).await {
-        return error;
-    }
-    let hint = "name the array inside the container".to_owned();
-    let what = if store.archive().is_some() { "the ZIP file" } else { "it" };
-    error(&format!("{what} has {NO_DOCUMENT}"), Some(hint))
 }

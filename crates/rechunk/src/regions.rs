@@ -199,6 +199,7 @@ impl OpenArray {
         let is_view = self.region.is_some()
             || self.cast.is_some()
             || self.recount.is_some()
+            || !self.left_out.is_empty()
             || self.is_carried;
         if is_view {
             return Err(Error::Usage {

@@ -135,6 +135,14 @@ impl CopyRequest {
         }
     }
 
+    /// The format of the target: as asked for, that of the dialect of an image, or that of its
+    /// name.
+    pub(crate) fn target_format(&self) -> Format {
+        let dialect = self.pyramid.as_ref().and_then(|pyramid| pyramid.dialect);
+        let of_dialect = dialect.and_then(|dialect| Format::of_images(dialect.container()));
+        self.format.or(of_dialect).unwrap_or_else(|| Format::of_target(&self.target))
+    }
+
     /// Options for opening the source.
     pub(crate) fn open_options(&self) -> OpenOptions {
         OpenOptions {
@@ -151,6 +159,7 @@ impl CopyRequest {
                     cast.data_type().is_ieee_float() && !is_command
                 }
             }),
+            squeezed_for: (!self.target.is_empty()).then(|| self.target_format()),
             is_member: false,
             names: None,
             wants_names: self.names_axes(),

@@ -37,8 +37,9 @@ impl OpenArray {
         let in_file = |list: &[u64]| -> Vec<u64> {
             header_axes(&self).iter().filter_map(|axis| list.get(*axis)).copied().collect()
         };
-        let (start, shape) = (in_file(&region.start), in_file(&region.shape));
-        let mut part = self.part(region)?;
+        let stored = self.in_stored(&region);
+        let (start, shape) = (in_file(&stored.start), in_file(&stored.shape));
+        let mut part = self.part(&region)?;
         select_nifti(part.metadata.attributes_mut(), &start, &shape);
         if can_be_cut && part.array.layout().variable().is_none() {
             return Err(Error::Usage {

@@ -11,7 +11,7 @@ use crate::Error;
 use crate::apply::Opened;
 use crate::calendar;
 use crate::carried::carry;
-use crate::formats::{Fact, Format, Metadata};
+use crate::formats::{Fact, Metadata};
 use crate::voxel_grid::known_voxels;
 
 use crate::open::OpenArray;
@@ -48,7 +48,7 @@ impl Specified {
     ) -> Result<Self, Error> {
         let times = Box::pin(calendar::resolve(&mut request, &source, &stores)).await?;
         let mut source = source;
-        let format = request.format.unwrap_or_else(|| Format::of_target(&request.target));
+        let format = request.target_format();
         if format.has(Fact::VoxelFields) {
             source.voxels = known_voxels(&source).await?;
         }

@@ -17,11 +17,11 @@ pub(crate) fn specify_target(
     source: &OpenArray,
 ) -> Result<(Metadata, Vec<String>), Error> {
     // Not that of its layout, which may be of a region and begin inside a chunk.
-    let mut spec = source.metadata.spec();
+    let mut spec = source.stored_spec();
     spec.data_type = source.spec().data_type;
     cut_edges(&mut spec, source)?;
     let chunks = request.chunks.clone().keeping_extents(request.keep_extent);
-    let format = request.format.unwrap_or_else(|| Format::of_target(&request.target));
+    let format = request.target_format();
     let (chunk_shape, edges) = if takes_lengths(request, format) {
         chunks.resolve_lengths(&spec, request.chunk_bytes)?
     } else {
@@ -68,16 +68,17 @@ fn takes_lengths(request: &CopyRequest, format: Format) -> bool {
 /// Cuts the chunk ends of `spec` to the region that is read, where chunks differ in length.
 fn cut_edges(spec: &mut ArraySpec, source: &OpenArray) -> Result<(), Error> {
     let (Some((_, region)), Some(edges)) = (&source.region, spec.edges.take()) else {
-        spec.edges.clone_from(&source.metadata.spec().edges);
+        spec.edges = source.stored_spec().edges;
         return Ok(());
     };
+    let (origin, shape) = (source.origin(), source.of_kept(&region.shape));
     let mut axes = vec![None; spec.shape.len()];
     for (axis, left) in axes.iter_mut().enumerate() {
         let Some(all) = edges.axis(axis) else { continue };
-        let (from, to) = (region.start[axis], region.end(axis));
+        let (from, to) = (origin[axis], origin[axis] + shape[axis]);
         let lengths = all.chunks().map(|(start, end)| end.min(to).saturating_sub(start.max(from)));
         let runs = lengths.filter(|length| *length > 0).map(|length| (length, 1));
-        let chunks = AxisChunks::of_runs(axis, region.shape[axis], runs);
+        let chunks = AxisChunks::of_runs(axis, shape[axis], runs);
         let chunks = chunks.map_err(|error| Error::source_grid(&source.location, &error))?;
         spec.chunk_shape[axis] = chunks.longest();
         *left = chunks.into_edges();

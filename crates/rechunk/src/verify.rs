@@ -5,6 +5,7 @@ mod by_digest;
 mod encoded;
 mod groups;
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use rechunk_array::Array;
@@ -107,6 +108,7 @@ pub async fn verify(
         a = turned_like(a, &b, stores).await?;
         b = turned_like(b, &a, stores).await?;
     }
+    let (a, b) = squeezed_alike(a, b)?;
     if let Some(difference) = incomparable(&a, &b) {
         let (a, b) = (a.location, b.location);
         return Err(Error::Unlike { a, b, difference });
@@ -192,6 +194,17 @@ pub(crate) async fn turned_like(
     let source_format = Some(array.metadata.format());
     let options = OpenOptions { axes: noted, source_format, ..OpenOptions::default() };
     open_array(&array.location, &options, stores).await
+}
+
+/// Reads the one of more axes without those of length 1 that the format of the other has no place
+/// for.
+fn squeezed_alike(a: OpenArray, b: OpenArray) -> Result<(OpenArray, OpenArray), Error> {
+    let (of_a, of_b) = (a.metadata.format(), b.metadata.format());
+    Ok(match a.spec().shape.len().cmp(&b.spec().shape.len()) {
+        Ordering::Greater => (a.squeezed_for(of_b)?, b),
+        Ordering::Less => (a, b.squeezed_for(of_a)?),
+        Ordering::Equal => (a, b),
+    })
 }
 
 /// Orders two arrays so that the chunks of the second are of one shape, if those of either are. It

@@ -24,9 +24,10 @@ pub(crate) async fn voxel_grid(source: &OpenArray) -> Result<Vec<VoxelAxis>, Err
     if let Some(axes) = said(source) {
         return Ok(axes);
     }
-    let rank = source.spec().shape.len();
+    let rank = source.metadata.spec().shape.len();
     let read = |level: &ImageLevel<'_>| of_image(level, rank);
     let found = look_above(&source.location, source.array.store(), read).await?;
+    let found = found.map(|axes| source.of_kept(&axes));
     found.ok_or_else(|| Error::Usage {
         message: format!(
             "{} says no size of its voxels: it has none of the attributes `transform`, \
@@ -40,7 +41,8 @@ pub(crate) async fn voxel_grid(source: &OpenArray) -> Result<Vec<VoxelAxis>, Err
 /// The voxels of an array along each axis, slowest first, as it says them itself.
 pub(crate) fn said(source: &OpenArray) -> Option<Vec<VoxelAxis>> {
     let attributes = source.metadata.meaning();
-    of_attributes(&attributes, source.spec(), &Orders::of(source))
+    let axes = of_attributes(&attributes, &source.metadata.spec(), &Orders::of(source))?;
+    Some(source.of_kept(&axes))
 }
 
 /// [`voxel_grid`]; `None` where nothing says them.
@@ -69,11 +71,17 @@ impl Orders {
 }
 
 fn in_c_order(source: &OpenArray) -> Vec<usize> {
-    (0..source.spec().shape.len()).collect()
+    (0..source.metadata.spec().shape.len()).collect()
 }
 
 fn fastest_first(source: &OpenArray) -> Vec<usize> {
-    source.array.layout().element_order().axes.iter().rev().copied().collect()
+    let in_c_order = in_c_order(source);
+    if source.left_out.is_empty() {
+        return source.array.layout().element_order().axes.iter().rev().copied().collect();
+    }
+    let stored = source.metadata.layout().ok();
+    let axes = stored.map(|stored| stored.element_order().axes.clone());
+    axes.unwrap_or(in_c_order).into_iter().rev().collect()
 }
 
 /// The array's axis that each axis of a header of NIfTI is, also where it came with a copy.

@@ -57,8 +57,7 @@ pub(super) async fn lengths(
 
 /// Positions in the coordinate of `axis` of the elements of an array, which may be a region of one.
 pub(crate) fn of_array(array: &OpenArray, axis: usize) -> Range<u64> {
-    let region = array.region.as_ref();
-    let first = region.and_then(|(_, region)| region.start.get(axis)).copied().unwrap_or(0);
+    let first = array.origin().get(axis).copied().unwrap_or(0);
     first..first.saturating_add(array.spec().shape[axis])
 }
 

@@ -20,7 +20,7 @@ use rechunk_words::{ChunkLengths, ChunkSpec, Extent, ShardSpec, TimeSpan, axis_i
 
 use crate::formats::Fact;
 use crate::open::OpenArray;
-use crate::{CopyRequest, Error, Format};
+use crate::{CopyRequest, Error};
 use coordinate::Coordinate;
 
 /// Puts numbers of elements in the place of times in `--chunks` and `--shards`; what each became,
@@ -31,7 +31,7 @@ pub(crate) async fn resolve(
     stores: &Stores,
 ) -> Result<Vec<String>, Error> {
     let mut notes = Vec::new();
-    let format = request.format.unwrap_or_else(|| Format::of_target(&request.target));
+    let format = request.target_format();
     let takes_lengths = format.has(Fact::ChunkLengths) && request.apply.is_none();
     let mut sizes = Sizes { source, stores, takes_lengths, read: Vec::new() };
     if let Some((chunks, more)) = sizes.numbers("--chunks", &request.chunks).await? {

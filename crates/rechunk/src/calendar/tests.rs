@@ -8,7 +8,7 @@ use super::length::Length;
 use super::spacing::{Number, Spacings};
 use super::units::Units;
 use super::*;
-use crate::{Prepared, Selection, prepare};
+use crate::{Format, Prepared, Selection, prepare};
 
 fn attributes(value: Value) -> serde_json::Map<String, Value> {
     let Value::Object(map) = value else { panic!("an object") };

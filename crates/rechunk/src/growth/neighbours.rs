@@ -122,7 +122,7 @@ impl<'a> Neighbours<'a> {
         check_axes(&theirs.location, own.spec(), theirs.spec())?;
         let (own_region, their_region) = regions(&own, &theirs, stretches)?;
         let start = their_region.start.clone();
-        let (own, theirs) = (part(own, own_region)?, part(theirs, their_region)?);
+        let (own, theirs) = (part(own, &own_region)?, part(theirs, &their_region)?);
         let warning = check_same(own, &theirs, &start, self.request, &self.stores).await?;
         self.warnings.extend(warning.map(|warning| format!("{name}: {warning}")));
         Ok(BOUNDS.iter().filter_map(|key| Some(more.get(*key)?.as_str()?.to_owned())).collect())
@@ -238,8 +238,8 @@ fn regions(
     Err(conflict(&theirs.location, reason, ALIKE))
 }
 
-fn part(array: OpenArray, region: Region) -> Result<OpenArray, Error> {
-    if region == Region::whole(&array.spec().shape) || array.spec().data_type.is_variable() {
+fn part(array: OpenArray, region: &Region) -> Result<OpenArray, Error> {
+    if *region == Region::whole(&array.spec().shape) || array.spec().data_type.is_variable() {
         return Ok(array);
     }
     array.part(region)

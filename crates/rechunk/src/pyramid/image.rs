@@ -176,15 +176,22 @@ fn described(array: OpenArray, group: Option<ImageGroup>) -> SourceImage {
     let spec = array.spec();
     let rank = spec.shape.len();
     let is_turned = array.metadata.format().has(Fact::AxisAttributes);
+    let stored = array.metadata.spec();
     let own = read_axes_from_array(
-        rank,
-        spec.dimension_names.as_deref(),
+        stored.shape.len(),
+        stored.dimension_names.as_deref(),
         &array.metadata.meaning(),
         is_turned,
     );
     let found = group.as_ref().map(|group| &group.found);
-    let fits = |list: &Option<Vec<f64>>| list.clone().filter(|list| list.len() == rank);
-    let axes = found.map(|found| found.axes.clone()).filter(|axes| axes.len() == rank);
+    // Of an array that is read without some axes, groups say all.
+    let all = rank + array.left_out.len();
+    let fits = |list: &Option<Vec<f64>>| {
+        let list = list.as_ref().filter(|list| list.len() == all);
+        list.map(|list| array.of_kept(list))
+    };
+    let axes = found.map(|found| &found.axes).filter(|axes| axes.len() == all);
+    let axes = axes.map(|axes| array.of_kept(axes));
     let scale = found.and_then(|found| fits(&found.base_scale)).or_else(|| fits(&own.scale));
     let translation =
         found.and_then(|found| fits(&found.base_translation)).or_else(|| fits(&own.translation));
@@ -198,16 +205,17 @@ fn described(array: OpenArray, group: Option<ImageGroup>) -> SourceImage {
     for (name, value) in attributes.iter().filter(|(name, _)| name.starts_with("proj:")) {
         rest.entry(name.clone()).or_insert_with(|| value.clone());
     }
-    let axes = axes.unwrap_or(own.axes);
-    if let Some((_, region)) = &array.region {
+    let axes = axes.unwrap_or_else(|| array.of_kept(&own.axes));
+    if array.region.is_some() {
+        let origin = array.origin();
         let channel = axes.iter().position(|axis| axis.kind == AxisKind::Channel);
         if let Some(axis) = channel {
-            cut_channels(&mut rest, region.start[axis], region.shape[axis]);
+            cut_channels(&mut rest, origin[axis], spec.shape[axis]);
         }
-        for (axis, start) in region.start.iter().enumerate().take(rank) {
+        for (axis, start) in origin.iter().enumerate() {
             translation[axis] += *start as f64 * scale[axis];
         }
-        spatial_transform = spatial_transform.map(|affine| shifted(affine, &region.start));
+        spatial_transform = spatial_transform.map(|affine| shifted(affine, &origin));
     }
     let location = group.as_ref().map_or(&array.location, |group| &group.location);
     let name = found.and_then(|found| found.name.clone()).filter(|name| !name.is_empty());

@@ -55,9 +55,10 @@ pub(super) struct SpecifiedLevel {
 fn as_level(image: &SourceImage, shape: &[u64], factors: &[u64]) -> Result<OpenArray, Error> {
     let source = &image.array;
     // Levels have chunks of one length, whatever the source has.
-    let metadata = source.metadata.with_shape(shape).without_edges();
+    let metadata = source.metadata.with_shape(&source.with_all_axes(shape, 1)).without_edges();
     let layout = metadata.layout().map_err(Error::target_metadata)?;
-    let layout = source.recount_layout(source.cast_layout(layout)?)?;
+    let layout = source.cast_layout(source.squeezed_layout(layout)?)?;
+    let layout = source.recount_layout(layout)?;
     let array = Array::new(layout, source.array.store().clone());
     let voxels = Some(image.voxels(factors));
     Ok(OpenArray { array, metadata, region: None, voxels, ..source.clone() })
@@ -130,10 +131,10 @@ fn chunk_of(
     image: &SourceImage,
     (seen, split): (&OpenArray, usize),
 ) -> Result<Vec<u64>, Error> {
-    let mut spec: ArraySpec = seen.metadata.spec();
+    let mut spec: ArraySpec = seen.stored_spec();
     spec.data_type = seen.spec().data_type;
     // To keep lengths that differ is refused.
-    spec.edges = image.array.metadata.spec().edges;
+    spec.edges = image.array.stored_spec().edges;
     let names = image.axes.iter().map(|axis| Some(axis.name.clone()));
     if spec.dimension_names.is_none() {
         spec.dimension_names = Some(names.collect());

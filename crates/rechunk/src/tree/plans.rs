@@ -246,7 +246,7 @@ impl Planner {
     ) -> Result<Asked, Error> {
         let whole = &self.whole;
         let select = fit.select(whole, path, source.spec());
-        let source = source.selected(select.as_ref())?;
+        let source = source.selected(select.as_ref())?.squeezed_for(self.whole.target_format())?;
         let wishes = wishes(&self.rules, fit, whole, path, source.spec());
         let (mut request, warnings) =
             fit.request(path, source.array.layout().as_ref(), wishes, whole);

@@ -164,10 +164,8 @@ fn note_key(attributes: &mut serde_json::Map<String, Value>, key: &str) {
 fn place(source: &OpenArray) -> ([f64; 3], [i64; 3], Vec<String>) {
     let (mut resolution, mut offset, mut warnings) = ([1.0; 3], [0; 3], Vec::new());
     let said = source.voxels.clone().or_else(|| voxel_grid::said(source));
-    let start = |axis: usize| {
-        let region = source.region.as_ref().map(|(_, region)| region.start[axis]);
-        region.and_then(|start| i64::try_from(start).ok()).unwrap_or(0)
-    };
+    let origin = source.origin();
+    let start = |axis: usize| i64::try_from(origin[axis]).unwrap_or(0);
     let rank = source.spec().shape.len();
     let Some(axes) = said.filter(|axes| axes.len() == rank && rank >= SPACE) else {
         if rank >= SPACE {
