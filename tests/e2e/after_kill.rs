@@ -281,6 +281,12 @@ fn another_place_for_the_intermediate_is_not_taken_silently() {
     assert_eq!(tree(&round.join("t.zarr")), job.whole);
 }
 
+/// A copy in many tasks, so slow that some are marked long before the end on any machine: marks are
+/// made by time.
+fn many_tasks() -> Job {
+    Job::slow(&[&PUSH_PULL[..], &["--box-bytes", "16KiB"]].concat(), "3000")
+}
+
 /// Flips a bit in a file.
 fn flip(path: &Path, at: usize) {
     let mut bytes = fs::read(path).unwrap();
@@ -290,8 +296,7 @@ fn flip(path: &Path, at: usize) {
 
 #[test]
 fn a_damaged_line_of_the_journal_costs_what_it_marks() {
-    // Many tasks: how many marks a line has, and so which call is which, depends on the machine.
-    let job = Job::slow(&[&PUSH_PULL[..], &["--box-bytes", "16KiB"]].concat(), "3000");
+    let job = many_tasks();
     let lines = |round: &Path| {
         let text = fs::read(round.join("t.zarr.rechunk/journal")).unwrap();
         let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
@@ -325,7 +330,7 @@ fn number_of(report: &serde_json::Value, name: &str) -> u64 {
 
 #[test]
 fn a_damaged_saved_job_is_put_together_again() {
-    let job = Job::new(&PUSH_PULL);
+    let job = many_tasks();
     let length = |round: &Path| fs::metadata(round.join("t.zarr.rechunk/job.json")).unwrap().len();
     for (number, part) in (1..).zip([0, 13, 35, 58, 77, 99]) {
         let round = job.stopped(number, 80);
@@ -358,7 +363,8 @@ fn a_damaged_saved_job_is_put_together_again() {
 #[test]
 fn a_damaged_finished_chunk_is_written_again() {
     for (number, is_gone) in [(1, false), (2, true)] {
-        let job = Job::new(&["--chunks", "24,8,16", "--codec", "none", "--max-mem", "1400KiB"]);
+        let options = ["--chunks", "24,8,16", "--codec", "none", "--max-mem", "1400KiB"];
+        let job = Job::slow(&options, "10000");
         let round = job.stopped(number, 70);
         let chunk = walk(&round.join("t.zarr/c")).into_iter().next().expect("a finished chunk");
         if is_gone {
