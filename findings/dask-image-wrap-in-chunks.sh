@@ -71,7 +71,7 @@ OPTIONS = {
 }
 CHUNKS = {"one": 8, "two": 4}
 single = numpy.array([0.0] * 7 + [9.0])
-slope = numpy.arange(8.0) ** 2
+mixed = numpy.array([5.0, 9.0, 2.0, 8.0, 7.0, 3.0, 6.0, 1.0])
 
 
 def by_scipy(name, image):
@@ -95,7 +95,7 @@ for word, chunks in CHUNKS.items():
     same = [
         name
         for name in OPTIONS
-        if numpy.allclose(by_dask(name, slope, chunks), by_scipy(name, slope))
+        if numpy.allclose(by_dask(name, mixed, chunks), by_scipy(name, mixed))
     ]
     text = f"as scipy in {word} chunk{'s' * (word == 'two')}: {' '.join(same)}"
     print(textwrap.fill(text, 90, subsequent_indent="  "))
