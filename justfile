@@ -235,6 +235,12 @@ bench-pyramid *ARGUMENTS: build
     tests/bench/setup.sh
     .venv-bench/bin/python tests/bench/pyramid.py {{ARGUMENTS}}
 
+# Precomputed volumes against igneous: some minutes, 4 GB. ARGUMENTS are those of the script.
+bench-volumes *ARGUMENTS: build
+    test -e .venv-bench-volumes || python3 -m venv .venv-bench-volumes
+    .venv-bench-volumes/bin/pip install -q -r tests/bench/requirements-volumes.txt
+    .venv-bench-volumes/bin/python tests/bench/volumes.py {{ARGUMENTS}}
+
 # The datastore for long: 200 servers that are killed while many write, 2 000 random uploads. Two minutes each.
 test-datastore KILLS="200" SEEDS="2000":
     RECHUNK_KILLS={{KILLS}} cargo test --workspace --locked --test e2e -- serve::killed
